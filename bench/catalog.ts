@@ -1,0 +1,42 @@
+/** Every benchmark there is, with design.md's number. Later steps add theirs here. */
+import type { Benchmark, Measurement } from "./support/measurement.ts";
+import type { Workplace } from "./support/workplace.ts";
+
+export interface Entry extends Benchmark {
+  load(): Promise<{ run(place: Workplace): Promise<Measurement> }>;
+}
+
+export const BENCHMARKS: readonly Entry[] = [
+  {
+    id: "P1",
+    title: "a 10,000-node rollout by simulated agents over the real agent API",
+    reach: "≥ 1,000 nodes/s and ≥ 200 × ansible-core",
+    peer: "ansible-core, a no-op on 40 local hosts",
+    limit: "decisions and rows alone",
+    load: () => import("./p1-rollout.ts"),
+  },
+  {
+    id: "P2",
+    title: "heartbeat to durable row",
+    reach: "≥ 0.6 × the peer; p99 < 250 ms at 3,500/s on < 0.5 core",
+    peer: "Fastify answering 204 to the same body",
+    limit: "the storing statement alone",
+    load: () => import("./p2-heartbeat.ts"),
+  },
+  {
+    id: "P9",
+    title: "an idle agent with one running program",
+    reach: "RSS < 80 MB and < 0.2 % CPU",
+    peer: "none",
+    limit: "a bare node process with a timer",
+    load: () => import("./p9-idle-agent.ts"),
+  },
+  {
+    id: "P10",
+    title: "the demo, on installed dependencies",
+    reach: "console up < 5 s, first upgrade done < 20 s",
+    peer: "none",
+    limit: "none",
+    load: () => import("./p10-demo.ts"),
+  },
+];

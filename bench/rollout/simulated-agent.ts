@@ -1,0 +1,73 @@
+/**
+ * An agent without a machine: it polls, takes each command and reports it done at once. It verifies nothing, because
+ * verifying is not what is measured. Progress, verdict and heartbeat go in one request, as the real outbox sends what
+ * has gathered.
+ */
+import { randomUUID } from "node:crypto";
+import type { CommandHeader } from "../../src/core/protocol/command.ts";
+import { CommandId } from "../../src/core/ids.ts";
+import { LIMITS } from "../../src/core/limits.ts";
+import type { AppliedVersions, PollResponse, ReportRequest } from "../../src/core/protocol/agent-api.ts";
+import type { SnapshotHeader } from "../../src/core/snapshot/envelope.ts";
+import { progressAt } from "../../src/core/upgrade/phases.ts";
+import { AFTER, BEFORE, heartbeatOf } from "../support/heartbeat.ts";
+import { postRequest, type Reply, type Wire } from "../support/wire.ts";
+
+type Command = Pick<CommandHeader, "command_id" | "sequence">;
+
+/** Runs until its connection ends. `waiting` is called when it has nothing left to fetch. */
+export async function runSimulatedAgent(wire: Wire, waiting: () => void): Promise<void> {
+  const applied: AppliedVersions = {};
+  let mark = 0;
+  let fetched = false;
+  expect(204, await wire.send(postRequest("/agent/v1/heartbeat", heartbeatOf(BEFORE, applied))));
+  for (;;) {
+    const asked = wire.send(
+      postRequest("/agent/v1/poll", { have: applied, command_mark: mark, wait_ms: LIMITS.pollWaitMaxMs }),
+    );
+    if (fetched) waiting();
+    const reply = await asked;
+    if (reply.status === 204) continue;
+    const { snapshots, commands } = JSON.parse(expect(200, reply).body.toString("utf8")) as PollResponse;
+    fetched = true;
+    for (const frame of snapshots) {
+      const { scope_type, authority_epoch, config_version } = headerOf<SnapshotHeader>(frame);
+      applied[scope_type] = { epoch: authority_epoch, version: config_version };
+    }
+    for (const delivery of commands) {
+      const command = headerOf<Command>(delivery.command);
+      mark = Math.max(mark, command.sequence);
+      expect(204, await wire.send(postRequest("/agent/v1/reports", doneReport(command.command_id, applied))));
+    }
+  }
+}
+
+export function doneReport(commandId: string, applied: AppliedVersions): ReportRequest {
+  const at = new Date().toISOString();
+  const command_id = CommandId.parse(commandId);
+  const verdict = {
+    verdict: "COMPLETED",
+    error_code: null,
+    error_message: null,
+    started_at: at,
+    ended_at: at,
+  } as const;
+  return {
+    reports: [
+      { report_id: randomUUID(), command_id, at, body: { kind: "progress", progress: progressAt(7) } },
+      { report_id: randomUUID(), command_id, at, body: { kind: "verdict", ...verdict } },
+    ],
+    heartbeat: heartbeatOf(AFTER, applied),
+  };
+}
+
+/** The header alone, without the checks that a real agent makes: see src/trust/frame.ts for the form. */
+function headerOf<T>(frame: string): T {
+  const bytes = Buffer.from(frame, "base64");
+  return JSON.parse(bytes.toString("utf8", 8, 8 + bytes.readUInt32BE(4))) as T;
+}
+
+function expect(status: number, reply: Reply): Reply {
+  if (reply.status === status) return reply;
+  throw new Error(`HTTP ${reply.status}: ${reply.body.toString("utf8").slice(0, 300)}`);
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env node
+// The `fairlead` command. Loads the one program that was asked for, so that `--help` stays quick.
+
+import { existsSync } from "node:fs";
+import module from "node:module";
+import { fileURLToPath } from "node:url";
+import { exitLike, findNode24, isNode24, run } from "../scripts/run.mjs";
+
+/** @typedef {{ main: (args: string[]) => Promise<number | void> }} Program */
+
+/** @param {string} path */
+const beside = (path) => new URL(`../${path}`, import.meta.url);
+
+if (isNode24()) await dispatch(process.argv.slice(2));
+else await runOnNode24();
+
+/** @param {string[]} args */
+async function dispatch(args) {
+  module.enableCompileCache();
+  const [program, ...rest] = args;
+  if (program === "server") return start(beside("src/server/main.ts"), rest);
+  if (program === "agent") return start(agentFile(), rest);
+  return start(beside("src/cli/main.ts"), args);
+}
+
+/** Nodes get the bundle; a clone that was never built runs the source. */
+function agentFile() {
+  const bundle = beside("dist/agent/fairlead-agent.mjs");
+  return existsSync(bundle) ? bundle : beside("src/agent/main.ts");
+}
+
+/** @param {URL} file @param {string[]} args */
+async function start(file, args) {
+  const program = /** @type {Program} */ (await import(file.href));
+  const code = await program.main(args);
+  if (typeof code === "number") process.exitCode = code;
+}
+
+async function runOnNode24() {
+  try {
+    exitLike(await run(findNode24(), [fileURLToPath(import.meta.url), ...process.argv.slice(2)]));
+  } catch (error) {
+    process.stderr.write(`fairlead: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,48 @@
+// The agent as one file that a node can run with nothing beside it.
+
+import { isBuiltin } from "node:module";
+import { rolldown } from "rolldown";
+import { inRoot } from "./root.mjs";
+
+/** Imported by the `fairlead` command, the bundle offers main; started by itself, it calls it. */
+const START = `
+  import { main } from "${inRoot("src/agent/main.ts")}";
+  export { main };
+  if (import.meta.main) {
+    const code = await main(process.argv.slice(2));
+    if (typeof code === "number") process.exitCode = code;
+  }
+`;
+const startId = "fairlead:agent-start";
+
+export async function bundleAgent() {
+  const bundle = await rolldown({
+    cwd: inRoot("."),
+    input: startId,
+    platform: "node",
+    external: (id) => isBuiltin(id),
+    plugins: [
+      {
+        name: "agent-start",
+        resolveId: (id) => (id === startId ? id : null),
+        load: (id) => (id === startId ? START : null),
+      },
+    ],
+    // What cannot be resolved would be left as an import that no node can satisfy.
+    onLog(level, log, defaultHandler) {
+      defaultHandler(log.code === "UNRESOLVED_IMPORT" ? "error" : level, log);
+    },
+  });
+  try {
+    await bundle.write({
+      file: inRoot("dist/agent/fairlead-agent.mjs"),
+      format: "esm",
+      minify: false,
+      codeSplitting: false,
+      comments: { legal: true, annotation: false, jsdoc: false },
+      banner: "#!/usr/bin/env node",
+    });
+  } finally {
+    await bundle.close();
+  }
+}

@@ -1,0 +1,67 @@
+// `npm test`: every check there is, in order, and a last line that counts them.
+//
+//   npm test                        all stages
+//   npm test -- unit browser        only these
+//   npm test -- unit -- -t "title"  what follows a second `--` goes to vitest
+//   npm run check                   the stages that start no service
+//
+// 1. A failing stage does not hide the ones behind it.
+// 2. Nothing passes by not running: no tests found is a failure, and so is a skipped test under CI=true.
+// 3. The very last line on stdout is `N passed, N failed, N skipped`.
+
+import { ensureMachineParts } from "./test/machine-parts.ts";
+import { report } from "./test/report.ts";
+import type { Outcome } from "./test/report.ts";
+import { isStageName, STAGES } from "./test/stages.ts";
+import type { Stage } from "./test/stages.ts";
+
+const inCi = process.env["CI"] === "true";
+
+// Ctrl-C means the whole run, while the stage that is running gets it as well and ends as failed.
+let isInterrupted = false;
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => (isInterrupted = true));
+
+async function main(args: string[]): Promise<number> {
+  const split = args.includes("--") ? args.indexOf("--") : args.length;
+  const stages = chooseStages(args.slice(0, split));
+  const missing = await ensureMachineParts(stages.flatMap((stage) => stage.machineParts));
+  const outcomes: Outcome[] = [];
+  for (const stage of stages) {
+    if (!isInterrupted) outcomes.push(await runStage(stage, missing, args.slice(split + 1)));
+  }
+  return report(outcomes, inCi);
+}
+
+function chooseStages(names: string[]): readonly Stage[] {
+  if (names.includes("--check")) return STAGES.filter((stage) => !stage.startsServices);
+  for (const name of names) {
+    if (!isStageName(name)) {
+      throw new Error(`no stage "${name}"; there are ${STAGES.map((stage) => stage.name).join(", ")}`);
+    }
+  }
+  return names.length === 0 ? STAGES : STAGES.filter((stage) => names.includes(stage.name));
+}
+
+async function runStage(stage: Stage, missing: string[], vitestArgs: string[]): Promise<Outcome> {
+  const began = performance.now();
+  process.stdout.write(`\n── ${stage.name}\n`);
+  const lacks = stage.machineParts.filter((part) => missing.includes(part));
+  const counts =
+    lacks.length > 0
+      ? { passed: 0, failed: 1, skipped: 0, note: `not run: this machine lacks ${lacks.join(", ")}` }
+      : await stage.run(vitestArgs).catch((error: unknown) => ({
+          passed: 0,
+          failed: 1,
+          skipped: 0,
+          note: error instanceof Error ? error.message : String(error),
+        }));
+  return { stage: stage.name, seconds: (performance.now() - began) / 1000, ...counts };
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`fairlead: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stdout.write("0 passed, 1 failed, 0 skipped\n");
+  process.exitCode = 1;
+}

@@ -1,0 +1,43 @@
+// What the tests need of the machine and npm cannot bring. On Debian, root installs it here;
+// elsewhere the stages that need it fail and say what is missing. They are never skipped.
+
+import { existsSync } from "node:fs";
+import { run } from "../run.mjs";
+
+/** Debian package → a file that is there when it is installed, whoever installed it. */
+const PARTS = {
+  chromium: "/usr/bin/chromium",
+  // Without a font, screenshots show empty boxes.
+  "fonts-dejavu-core": "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+} as const;
+
+export type MachinePart = keyof typeof PARTS;
+
+/** Returns what is still missing afterwards. */
+export async function ensureMachineParts(wanted: readonly MachinePart[]): Promise<MachinePart[]> {
+  const missing = stillMissing(wanted);
+  if (missing.length === 0) return [];
+  if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) await aptInstall(missing);
+  const left = stillMissing(missing);
+  if (left.length > 0) {
+    process.stderr.write(
+      `fairlead: this machine lacks ${left.join(", ")}; the tests that need it will fail.\n` +
+        `fairlead: as root: apt-get install --no-install-recommends ${left.join(" ")}\n`,
+    );
+  }
+  return left;
+}
+
+const stillMissing = (parts: readonly MachinePart[]) => parts.filter((part) => !existsSync(PARTS[part]));
+
+async function aptInstall(packages: readonly string[]): Promise<void> {
+  process.stderr.write(`fairlead: installing ${packages.join(", ")} with apt\n`);
+  const apt = (...args: string[]) =>
+    run("apt-get", ["-qq", "-o", "DPkg::Lock::Timeout=120", ...args], {
+      // apt's chatter is for stderr, and a package's questions are for nobody.
+      stdio: ["ignore", 2, 2],
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    });
+  await apt("update");
+  await apt("install", "-y", "--no-install-recommends", ...packages);
+}

@@ -1,0 +1,44 @@
+// The stages of `npm test`, in the order they run: the cheap ones tell first.
+
+import { buildAgent, buildConsole } from "../build.mjs";
+import { checkLayers } from "./layers.ts";
+import type { MachinePart } from "./machine-parts.ts";
+import type { Counts } from "./report.ts";
+import { check, tool, vitest } from "./tools.ts";
+
+export type Stage = {
+  name: string;
+  /** Starts databases, servers or browsers: left out of `npm run check`. */
+  startsServices: boolean;
+  machineParts: readonly MachinePart[];
+  run: (vitestArgs: readonly string[]) => Promise<Counts>;
+};
+
+const quick = (name: string, run: Stage["run"]): Stage => ({
+  name,
+  startsServices: false,
+  machineParts: [],
+  run,
+});
+
+const withServices = (name: string, run: Stage["run"], ...machineParts: MachinePart[]): Stage => ({
+  name,
+  startsServices: true,
+  machineParts,
+  run,
+});
+
+export const STAGES: readonly Stage[] = [
+  quick("types", () => tool("@typescript/native/bin/tsc", ["-b"])),
+  quick("lint", () => tool("oxlint/bin/oxlint", [])),
+  quick("format", () => tool("oxfmt/bin/oxfmt", ["--check"])),
+  quick("layers", () => check(checkLayers)),
+  quick("dead-code", () => tool("knip/bin/knip.js", [])),
+  quick("unit", (args) => vitest("unit", args)),
+  withServices("build", () => check(() => buildAgent().then(buildConsole))),
+  withServices("contract", (args) => vitest("contract", args)),
+  withServices("integration", (args) => vitest("integration", args)),
+  withServices("browser", (args) => vitest("browser", args), "chromium", "fonts-dejavu-core"),
+];
+
+export const isStageName = (name: string): boolean => STAGES.some((stage) => stage.name === name);

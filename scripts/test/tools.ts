@@ -1,0 +1,67 @@
+// One tool, one child process, one verdict.
+
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { z } from "zod";
+import { inRoot } from "../root.mjs";
+import { run } from "../run.mjs";
+import type { Counts } from "./report.ts";
+
+/** The part of vitest's JSON report that is counted. */
+const VitestReport = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  numPendingTests: z.number(),
+  numTodoTests: z.number(),
+});
+
+/** A check that says yes or no counts as one test. */
+export async function check(work: () => Promise<void>): Promise<Counts> {
+  await work();
+  return { passed: 1, failed: 0, skipped: 0 };
+}
+
+/** `file` is inside node_modules: scripts are started by path, since a bin name may belong to another package. */
+export function tool(file: string, args: readonly string[]): Promise<Counts> {
+  return check(async () => {
+    const { code, signal } = await runTool(file, args);
+    if (code !== 0) throw new Error(`${file} ended with ${signal ?? code}`);
+  });
+}
+
+export async function vitest(project: string, args: readonly string[]): Promise<Counts> {
+  const file = inRoot(`.cache/test/${project}.json`);
+  await mkdir(inRoot(".cache/test"), { recursive: true });
+  await rm(file, { force: true });
+  const ended = await runTool("vitest/vitest.mjs", [
+    "run",
+    `--project=${project}`,
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${file}`,
+    ...args,
+  ]);
+  return countsOf(await readFile(file, "utf8").catch(() => undefined), ended.code);
+}
+
+/**
+ * vitest can fail without a failed test (an import that throws, an error nobody awaited, no files at all)
+ * and a report can be empty: both count as one failure, so that the total never looks clean.
+ */
+export function countsOf(reportText: string | undefined, exitCode: number | null): Counts {
+  if (reportText === undefined) return { passed: 0, failed: 1, skipped: 0, note: "vitest left no report" };
+  const report = VitestReport.parse(JSON.parse(reportText));
+  const counts = {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests,
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+  if (counts.passed + counts.failed + counts.skipped === 0)
+    return { ...counts, failed: 1, note: "no tests found" };
+  if (exitCode !== 0 && counts.failed === 0)
+    return { ...counts, failed: 1, note: `vitest ended with ${exitCode}` };
+  return counts;
+}
+
+function runTool(file: string, args: readonly string[]) {
+  return run(process.execPath, [inRoot(`node_modules/${file}`), ...args], { cwd: inRoot(".") });
+}

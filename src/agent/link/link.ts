@@ -1,0 +1,73 @@
+/** The agent's one connection to its control plane: outbound, mutual TLS, everything bounded. */
+import { FairleadError } from "../../core/errors.ts";
+import type { Digest } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import {
+  PollResponse,
+  RenewResponse,
+  type Heartbeat,
+  type PollRequest,
+  type ReportRequest,
+} from "../../core/protocol/agent-api.ts";
+import { createHttpClient, jsonOf, type HttpRequest, type HttpResponse } from "../../host/bounded-http.ts";
+import type { Identity } from "../identity/store.ts";
+import { serverError } from "./server-error.ts";
+
+const POLL_RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
+
+export interface Link {
+  poll(request: PollRequest, signal: AbortSignal): Promise<PollResponse | null>;
+  heartbeat(heartbeat: Heartbeat, signal: AbortSignal): Promise<void>;
+  report(request: ReportRequest, signal: AbortSignal): Promise<void>;
+  blob(digest: Digest): Promise<Buffer>;
+  renew(csr: string): Promise<string>;
+  close(): void;
+}
+
+export function openLink(identity: Identity): Link {
+  const { agent_url, ca, certificate_chain: cert, private_key: key } = identity;
+  const client = createHttpClient({
+    origin: new URL(agent_url).origin,
+    tls: { ca, cert, key, minVersion: "TLSv1.3" },
+  });
+
+  async function send(path: string, request: HttpRequest): Promise<HttpResponse> {
+    const response = await client.request(path, request);
+    if (response.status >= 300) throw serverError(response);
+    return response;
+  }
+  const post = (path: string, json: unknown, more: HttpRequest = {}) =>
+    send(path, { method: "POST", json, ...more });
+
+  return {
+    async poll(request, signal) {
+      const timeoutMs = request.wait_ms + 10_000;
+      const response = await post("/agent/v1/poll", request, {
+        signal,
+        timeoutMs,
+        maxResponseBytes: POLL_RESPONSE_BYTES_MAX,
+      });
+      if (response.status === 204) return null;
+      const parsed = PollResponse.safeParse(jsonOf(response));
+      if (!parsed.success)
+        throw new FairleadError("UNREACHABLE", "the server's answer to a poll is not understood");
+      return parsed.data;
+    },
+    async heartbeat(heartbeat, signal) {
+      await post("/agent/v1/heartbeat", heartbeat, { signal });
+    },
+    async report(request, signal) {
+      await post("/agent/v1/reports", request, { signal });
+    },
+    async blob(digest) {
+      const response = await send(`/agent/v1/blobs/${digest}`, {
+        maxResponseBytes: LIMITS.configFileBytesMax,
+      });
+      return response.body;
+    },
+    async renew(csr) {
+      return RenewResponse.parse(jsonOf(await post("/agent/v1/renew", { csr }))).certificate_chain;
+    },
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * Reports that must arrive: on disk until the server has stored them, sent in order, again after a lost connection.
+ * Progress is only news and is dropped when it cannot be sent.
+ */
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { z } from "zod";
+import { UpgradeReport, type Heartbeat } from "../../core/protocol/agent-api.ts";
+import type { CommandId } from "../../core/ids.ts";
+import { sleep, type Clock } from "../../host/clock.ts";
+import { ensureDirectory, readJsonIfThere, writeJsonDurable } from "../../host/files.ts";
+import type { Logger } from "../../host/log.ts";
+import type { Link } from "./link.ts";
+
+const REPORTS_PER_SEND = 50;
+const RETRY_MS_MIN = 200;
+const RETRY_MS_MAX = 10_000;
+
+const OutboxFile = z.array(UpgradeReport);
+
+export interface OutboxDeps {
+  readonly folder: string;
+  readonly link: () => Link;
+  readonly heartbeat: () => Promise<Heartbeat>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export type Outbox = Awaited<ReturnType<typeof openOutbox>>;
+
+export async function openOutbox({ folder: parent, link, heartbeat, clock, log }: OutboxDeps) {
+  const folder = join(parent, "outbox");
+  await ensureDirectory(folder, 0o700);
+  const path = join(folder, "reports.json");
+  let kept = (await readJsonIfThere(path, OutboxFile)) ?? [];
+  let news: UpgradeReport[] = [];
+  let ring: () => void = () => {};
+  let saving = Promise.resolve();
+
+  /** One write after the other, each with what is kept when its turn comes. */
+  function save(): Promise<void> {
+    saving = saving.then(() => writeJsonDurable(path, kept, { mode: 0o600 }));
+    return saving;
+  }
+
+  const reportOf = (command_id: CommandId, body: UpgradeReport["body"]): UpgradeReport => ({
+    report_id: randomUUID(),
+    command_id,
+    at: new Date(clock.now()).toISOString(),
+    body,
+  });
+
+  async function sendSome(signal: AbortSignal): Promise<void> {
+    const reports = [...news, ...kept].slice(0, REPORTS_PER_SEND);
+    const verdict = reports.some((report) => report.body.kind === "verdict");
+    await link().report({ reports, heartbeat: verdict ? await heartbeat() : null }, signal);
+    const sent = new Set(reports.map((report) => report.report_id));
+    news = news.filter((report) => !sent.has(report.report_id));
+    const before = kept.length;
+    kept = kept.filter((report) => !sent.has(report.report_id));
+    if (kept.length !== before) await save();
+  }
+
+  return {
+    /** Returns when the report is on disk. */
+    async add(commandId: CommandId, body: UpgradeReport["body"]): Promise<void> {
+      kept = [...kept, reportOf(commandId, body)];
+      await save();
+      ring();
+    },
+    tell(commandId: CommandId, body: UpgradeReport["body"]): void {
+      news = [...news, reportOf(commandId, body)].slice(-REPORTS_PER_SEND);
+      ring();
+    },
+    async run(signal: AbortSignal): Promise<void> {
+      let retryMs = RETRY_MS_MIN;
+      while (!signal.aborted) {
+        const rung = new Promise<void>((resolve) => {
+          ring = resolve;
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+        if (news.length + kept.length === 0) await rung;
+        if (signal.aborted) return;
+        try {
+          await sendSome(signal);
+          retryMs = RETRY_MS_MIN;
+        } catch (error) {
+          if (signal.aborted) return;
+          log.warn("reports wait for the server", { waiting: kept.length, error: String(error) });
+          news = [];
+          await sleep(retryMs, signal);
+          retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
+        }
+      }
+    },
+  };
+}

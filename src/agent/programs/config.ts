@@ -1,0 +1,65 @@
+/**
+ * One program in the agent's local config, owned by the machine's operator: where it lies and how it is looked after.
+ * Nothing here comes from the control plane, so nothing the control plane says can move a path or widen an origin.
+ */
+import { isAbsolute, normalize } from "node:path";
+import { z } from "zod";
+import { ProfileId, Version } from "../../core/ids.ts";
+import { RunSpec } from "../../core/upgrade/job.ts";
+import { isLoopbackHost } from "./loopback.ts";
+
+const AbsolutePath = z
+  .string()
+  .min(2)
+  .max(4000)
+  .refine(
+    (path) => isAbsolute(path) && normalize(path) === path && !path.endsWith("/"),
+    "a plain absolute path",
+  )
+  .refine((path) => !path.includes("\0"), "NUL is refused");
+
+const LoopbackUrl = z.string().refine(isLoopbackUrl, "an http address on loopback");
+
+/** Such as `https://artifacts.example` or `http://127.0.0.1:8080`: compared as a whole, so written as a whole. */
+const Origin = z.string().refine(isOrigin, "scheme, host and port only");
+
+export const HealthProbe = z.strictObject({
+  url: LoopbackUrl,
+  /** Dot path into the answer's JSON, such as `result.sync_status`. */
+  sync_field: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+){0,9}$/)
+    .optional(),
+});
+export type HealthProbe = z.infer<typeof HealthProbe>;
+
+export const ProgramConfig = z.strictObject({
+  install_path: AbsolutePath,
+  data_dir: AbsolutePath,
+  config_dir: AbsolutePath,
+  runtime: z.enum(["process"]).default("process"),
+  health: HealthProbe,
+  artifact_origins: z.array(Origin).max(32).default([]),
+  /** Stays below the budget of `stop_node`, or a program that ignores SIGTERM could never be stopped in time. */
+  stop_grace_ms: z.int().min(0).max(40_000).default(10_000),
+  /** How the version that was provisioned runs, until an upgrade says otherwise. */
+  run: RunSpec.prefault({}),
+  /** What only this machine knows, such as a port. The signed run's own values win. */
+  env: RunSpec.shape.env,
+  /** The version that was provisioned, for display only. */
+  version: Version.nullable().default(null),
+});
+export type ProgramConfig = z.infer<typeof ProgramConfig>;
+
+export const ProgramsConfig = z.record(ProfileId, ProgramConfig);
+export type ProgramsConfig = z.infer<typeof ProgramsConfig>;
+
+function isLoopbackUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === "http:" && url.username === "" && isLoopbackHost(url.hostname);
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text;
+}

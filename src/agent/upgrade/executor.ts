@@ -1,0 +1,114 @@
+/**
+ * Runs one job to its verdict (ROLL-5, ROLL-6).
+ *
+ * 1. The verdict is on disk before the checkpoint goes: a crash in between repeats neither the work nor the answer.
+ * 2. Once it is there nothing turns it: what fails while tidying up is logged, and done when the job is asked for again.
+ * 3. After FAILED_ROLLBACK nothing further happens by itself: the profile is held until a later job succeeds.
+ */
+import { join } from "node:path";
+import { unreachable } from "../../core/errors.ts";
+import { jobKey, type UpgradeJob } from "../../core/upgrade/job.ts";
+import { type Failure, inputOf, readCheckpoint, removeCheckpoint } from "./checkpoints.ts";
+import { storeCompleted, type UpgradeOutcome } from "./completed-store.ts";
+import { goForward } from "./forward.ts";
+import { hold, release } from "./held.ts";
+import { openJob } from "./opening.ts";
+import { recordActivation } from "./record-activation.ts";
+import { failureOf, isoNow, openRun, type UpgradeDeps, type UpgradeRun } from "./run.ts";
+import { type StagedConfigs, stagedConfigs } from "./staged-configs.ts";
+import { takeBack } from "./take-back.ts";
+
+/** Rejects when `deps.signal` aborts: then, and after any crash, the same job goes on where it stood. */
+export async function runUpgrade(job: UpgradeJob, deps: UpgradeDeps): Promise<UpgradeOutcome> {
+  const opening = await openJob(job, deps);
+  switch (opening.kind) {
+    case "refused":
+      return opening.outcome;
+    case "ended":
+      await tidyUp(job, deps); // (2)
+      return opening.outcome;
+    case "opened": {
+      const run = openRun(deps, opening.checkpoint, configsOf(job, deps));
+      const failure = run.checkpoint.failure ?? (await goForward(run)) ?? (await record(run));
+      return failure === null ? complete(run) : fail(run, failure);
+    }
+    default:
+      return unreachable(opening);
+  }
+}
+
+/** The record belongs to the success: a node that could not note where a reverse leads has not finished. */
+async function record(run: UpgradeRun): Promise<Failure | null> {
+  try {
+    await recordActivation(run);
+    return null;
+  } catch (error) {
+    return failureOf(error, "start_node");
+  }
+}
+
+async function complete(run: UpgradeRun): Promise<UpgradeOutcome> {
+  const { adapter, stateDir, fs } = run.deps;
+  const { job, plan } = run.checkpoint;
+  await logged(run.deps, "the download was not removed", async () => adapter.removeDownload(plan.artifact));
+  await logged(run.deps, "the hold was not lifted", async () => release(stateDir, job.chain_profile_id, fs));
+  const instance_id = (await adapter.running())?.instance_id ?? null;
+  return conclude(run, { verdict: "COMPLETED", error: null, compensated: false, instance_id });
+}
+
+async function fail(run: UpgradeRun, failure: Failure): Promise<UpgradeOutcome> {
+  const { adapter, stateDir, clock, log, fs } = run.deps;
+  const { chain_profile_id } = run.checkpoint.job;
+  log.warn("the upgrade failed and is taken back", { ...failure });
+  const taken = await takeBack(run, failure);
+  if (taken.kind === "restored") {
+    const instance_id = (await adapter.running())?.instance_id ?? null;
+    return conclude(run, { verdict: "FAILED", error: failure, compensated: true, instance_id });
+  }
+  log.error("the upgrade could not be taken back: the node needs a person", { ...taken.failure });
+  const why = { ...taken.failure, at: isoNow(clock) };
+  await logged(run.deps, "the hold was not written", async () => hold(stateDir, chain_profile_id, why, fs)); // (3)
+  return conclude(run, {
+    verdict: "FAILED_ROLLBACK",
+    error: taken.failure,
+    compensated: false,
+    instance_id: null,
+  });
+}
+
+type Verdict = Omit<UpgradeOutcome, "started_at" | "ended_at">;
+
+async function conclude(run: UpgradeRun, verdict: Verdict): Promise<UpgradeOutcome> {
+  const { stateDir, clock, fs } = run.deps;
+  const { job, input, started_at } = run.checkpoint;
+  const outcome: UpgradeOutcome = { ...verdict, started_at, ended_at: isoNow(clock) };
+  const storing = async (): Promise<void> => storeCompleted(stateDir, job, { input, outcome }, fs); // (1)
+  const stored = await logged(run.deps, "the verdict was not stored", storing);
+  // A success that was not stored keeps its checkpoint and is stored next time. A failure has nothing to go on with.
+  if (stored || verdict.verdict !== "COMPLETED") await tidyUp(job, run.deps);
+  return outcome;
+}
+
+async function tidyUp(job: UpgradeJob, deps: UpgradeDeps): Promise<void> {
+  const { stateDir, fs } = deps;
+  await logged(deps, "staged configs were not removed", async () => configsOf(job, deps).clear());
+  await logged(deps, "the checkpoint was not removed", async () => {
+    const checkpoint = await readCheckpoint(stateDir, job.chain_profile_id, fs);
+    if (checkpoint?.input === inputOf(job)) await removeCheckpoint(stateDir, job.chain_profile_id, fs);
+  });
+}
+
+function configsOf(job: UpgradeJob, { adapter, stateDir, fetchConfig, fs }: UpgradeDeps): StagedConfigs {
+  const folder = join(stateDir, "upgrades", "staged", jobKey(job));
+  return stagedConfigs({ folder, adapter, fetchConfig, fs });
+}
+
+async function logged({ log }: UpgradeDeps, message: string, work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    log.error(message, { error });
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The way to the target, action by action (ROLL-5, ROLL-7).
+ *
+ * 1. An action counts as begun before it changes anything, and as done only once that is on disk.
+ * 2. What a checkpoint calls done is skipped, but for the start: a reboot may have ended what was started.
+ * 3. The hook is asked before an action is even looked at, also when there turns out to be nothing to do.
+ */
+import { FairleadError } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { progressAt } from "../../core/upgrade/phases.ts";
+import type { UpgradeAction } from "./actions/action.ts";
+import { ACTIONS } from "./actions/index.ts";
+import { startTimer, within } from "./budget.ts";
+import type { Failure } from "./checkpoints.ts";
+import { failureOf, type UpgradeRun } from "./run.ts";
+
+/** Null when every action is done. Throws only when the agent is leaving. */
+export async function goForward(run: UpgradeRun): Promise<Failure | null> {
+  const deadline = startTimer({ ms: timeLeft(run), expired: tooLate(), parent: run.leaving });
+  try {
+    for (const [index, action] of ACTIONS.entries()) {
+      if (run.checkpoint.done.includes(action.name) && action.name !== "start_node") continue; // (2)
+      try {
+        deadline.signal.throwIfAborted();
+        await report(run, index);
+        await step(run, action, deadline.signal);
+      } catch (error) {
+        run.leaving.throwIfAborted();
+        return failureOf(error, action.name);
+      }
+    }
+    return null;
+  } finally {
+    deadline.clear();
+  }
+}
+
+async function step(run: UpgradeRun, action: UpgradeAction, parent: AbortSignal): Promise<void> {
+  const { name, timeoutMs } = action;
+  const expired = new FairleadError("ACTION_TIMEOUT", `${name} took longer than ${timeoutMs} ms`);
+  await run.deps.beforeAction?.(name); // (3)
+  await within({ ms: timeoutMs, expired, parent }, async (signal) => {
+    const context = { ...run.context, signal };
+    if (await action.isDone(context)) return;
+    signal.throwIfAborted();
+    await run.save({ in_progress: name }); // (1)
+    await action.run(context);
+  });
+  const done = [...run.checkpoint.done.filter((other) => other !== name), name];
+  await run.save({ done, in_progress: null }); // (1)
+}
+
+async function report({ deps }: UpgradeRun, index: number): Promise<void> {
+  try {
+    await deps.onProgress(progressAt(index));
+  } catch (error) {
+    deps.log.warn("progress was not reported", { error });
+  }
+}
+
+const timeLeft = ({ checkpoint, deps }: UpgradeRun): number =>
+  Date.parse(checkpoint.started_at) + LIMITS.scheduleToCloseMs - deps.clock.now();
+
+const tooLate = (): FairleadError =>
+  new FairleadError("DEADLINE_PASSED", `the upgrade took longer than ${LIMITS.scheduleToCloseMs} ms`);

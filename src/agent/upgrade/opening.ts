@@ -1,0 +1,76 @@
+/**
+ * What there is to do for a job that came: begin, go on, or answer at once (ROLL-6).
+ *
+ * 1. One that ended is answered from the completed store; one that a crash interrupted goes on from its checkpoint.
+ * 2. The same key with another content is refused: each attempt is one thing, once.
+ */
+import { FairleadError } from "../../core/errors.ts";
+import { jobKey, type UpgradeJob } from "../../core/upgrade/job.ts";
+import type { AgentVerdict } from "../../core/upgrade/phases.ts";
+import { readActivation } from "./activations.ts";
+import { beginCheckpoint, type Checkpoint, inputOf, readCheckpoint } from "./checkpoints.ts";
+import { findCompleted, type UpgradeOutcome } from "./completed-store.ts";
+import { planOf } from "./plan.ts";
+import { failureOf, isoNow, type UpgradeDeps } from "./run.ts";
+
+export type Opening =
+  | { readonly kind: "opened"; readonly checkpoint: Checkpoint }
+  | { readonly kind: "ended" | "refused"; readonly outcome: UpgradeOutcome };
+
+export async function openJob(job: UpgradeJob, deps: UpgradeDeps): Promise<Opening> {
+  const { stateDir, fs } = deps;
+  try {
+    const completed = await findCompleted(stateDir, job, fs);
+    if (completed?.input === inputOf(job)) return { kind: "ended", outcome: completed.outcome }; // (1)
+    if (completed !== undefined) return refuse(deps, otherInput(job)); // (2)
+
+    const checkpoint = await readCheckpoint(stateDir, job.chain_profile_id, fs);
+    if (checkpoint === undefined) return await begin(job, deps);
+    if (checkpoint.input === inputOf(job)) return { kind: "opened", checkpoint }; // (1)
+    return refuse(deps, checkpoint.plan.key === jobKey(job) ? otherInput(job) : unfinished(checkpoint)); // (2)
+  } catch (error) {
+    return refuse(deps, error, "FAILED_ROLLBACK"); // nobody can tell any more what was begun
+  }
+}
+
+async function begin(job: UpgradeJob, deps: UpgradeDeps): Promise<Opening> {
+  const { stateDir, clock, fs } = deps;
+  try {
+    const checkpoint: Checkpoint = {
+      job,
+      input: inputOf(job),
+      plan: planOf(job, await readActivation(stateDir, job.chain_profile_id, fs)),
+      started_at: isoNow(clock),
+      done: [],
+      in_progress: null,
+      facts: { backup: null },
+      failure: null,
+      taken_back: [],
+    };
+    await beginCheckpoint(stateDir, checkpoint, fs);
+    return { kind: "opened", checkpoint };
+  } catch (error) {
+    return refuse(deps, error);
+  }
+}
+
+/** Nothing was done, so nothing is stored either. */
+function refuse({ clock }: UpgradeDeps, error: unknown, verdict: AgentVerdict = "FAILED"): Opening {
+  const now = isoNow(clock);
+  const failure = failureOf(error, null);
+  const outcome = {
+    verdict,
+    error: failure,
+    compensated: false,
+    started_at: now,
+    ended_at: now,
+    instance_id: null,
+  };
+  return { kind: "refused", outcome };
+}
+
+const otherInput = (job: UpgradeJob): FairleadError =>
+  new FairleadError("ATTEMPT_REFUSED", `${jobKey(job)} was begun with another content`);
+
+const unfinished = ({ plan }: Checkpoint): FairleadError =>
+  new FairleadError("STATE_MOVED", `${plan.key} is not finished on this profile`);

@@ -1,0 +1,86 @@
+/** A node, for people. */
+import { ERROR_CODES, isErrorCode } from "../core/errors.ts";
+import type { ProgramReport } from "../core/protocol/agent-api.ts";
+import type { NodeView } from "../core/protocol/operator-api.ts";
+import { ageOf } from "./duration.ts";
+import { fields, table } from "./output.ts";
+
+export function nodeTable(nodes: readonly NodeView[], now: number): string {
+  if (nodes.length === 0) return "";
+  return table(
+    ["NAME", "ID", "STATE", "PROFILE", "TYPE", "VERSION", "HEALTH", "SEEN"],
+    nodes.map((node) => [
+      node.name,
+      node.id.slice(0, 8),
+      stateOf(node),
+      node.chain_profile_id,
+      node.node_type,
+      node.binary_version ?? "-",
+      healthOf(node),
+      seenAt(node, now),
+    ]),
+  );
+}
+
+export function nodeText(node: NodeView, now: number): string {
+  const applied = Object.entries(node.applied).map(
+    ([scope, at]) => `${scope} ${at.version} (epoch ${at.epoch})`,
+  );
+  const labels = Object.entries(node.labels).map(([key, value]) => `${key}=${value}`);
+  const parts = [
+    fields([
+      ["name", node.name],
+      ["id", node.id],
+      ["state", stateOf(node)],
+      ["profile", `${node.chain_profile_id}, type ${node.node_type}`],
+      ["version", node.binary_version ?? "-"],
+      ["roles", node.roles.join(", ")],
+      ["labels", labels.length === 0 ? null : labels.join(", ")],
+      ["seen", seenAt(node, now)],
+      ["agent", node.agent_version],
+      ["certificate", node.certificate_expires_at === null ? null : `until ${node.certificate_expires_at}`],
+      ["revoked", node.revoked_at],
+      ["applied", applied.length === 0 ? "nothing yet" : applied.join(", ")],
+    ]),
+    ...node.programs.map((program) => `program ${program.chain_profile_id}\n${indent(programText(program))}`),
+    ...rejectionText(node),
+  ];
+  return parts.join("\n\n");
+}
+
+const programText = (program: ProgramReport): string =>
+  fields([
+    ["version", program.version ?? "-"],
+    ["health", `${program.application_health}, ${program.sync_status}`],
+    ["running", program.running_fingerprint ?? "nothing"],
+    ["installed", program.installed_fingerprint ?? "nothing"],
+    ["instance", program.instance_id],
+    ["started", program.started_at],
+    ["restarts", String(program.restarts)],
+  ]);
+
+/** What the node last refused: the code, the node's own words, and the way on. */
+function rejectionText({ last_rejection: rejection }: NodeView): string[] {
+  if (rejection === null) return [];
+  const rows = fields([
+    ["code", rejection.code],
+    ["of", rejection.subject],
+    ["reason", rejection.reason],
+    ["at", rejection.at],
+    ["what to do", isErrorCode(rejection.code) ? ERROR_CODES[rejection.code].next : null],
+  ]);
+  return [`last rejection\n${indent(rows)}`];
+}
+
+const indent = (text: string): string => text.replaceAll(/^/gm, "  ");
+
+function stateOf(node: NodeView): string {
+  if (node.revoked_at !== null) return "revoked";
+  return node.enrolled ? node.state : "not enrolled";
+}
+
+const healthOf = ({ programs }: NodeView): string =>
+  programs.length === 0 ? "-" : programs.map((program) => program.application_health).join(", ");
+
+const seenAt = (node: NodeView, now: number): string =>
+  node.last_heartbeat_at === null ? "never" : `${ageOf(node.last_heartbeat_at, now)} ago`;

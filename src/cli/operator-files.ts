@@ -1,0 +1,67 @@
+/** Files that an operator names on the command line: read with a bound, through links, with errors that name the flag. */
+import { realpath } from "node:fs/promises";
+import { FairleadError } from "../core/errors.ts";
+import { errnoOf } from "../host/file-errors.ts";
+import { readBounded } from "../host/files.ts";
+import { signerFromPem, type Signer } from "../trust/keys.ts";
+
+const SECRET_BYTES_MAX = 4096;
+const KEY_BYTES_MAX = 16 * 1024;
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EACCES: "permission denied",
+  EISDIR: "it is a folder",
+  ENOTDIR: "a part of its path is no folder",
+};
+
+export async function readNamedFile(flag: string, path: string, bytesMax: number): Promise<Buffer> {
+  try {
+    return await readBounded(await realpath(path), bytesMax);
+  } catch (error) {
+    const errno = errnoOf(error) ?? "";
+    const why = WORDS[errno] ?? (error instanceof FairleadError ? error.message : errno);
+    throw new FairleadError("INVALID_INPUT", `${flag} ${path}: ${why}`, { field: flag }, error);
+  }
+}
+
+/** One line, without the newline that editors add. */
+export async function readSecretFile(flag: string, path: string): Promise<string> {
+  return secretOf(flag, (await readNamedFile(flag, path, SECRET_BYTES_MAX)).toString("utf8"));
+}
+
+export async function readSecretStream(
+  flag: string,
+  stream: AsyncIterable<Buffer | string>,
+): Promise<string> {
+  let text = "";
+  for await (const chunk of stream) {
+    text += chunk.toString();
+    if (text.length > SECRET_BYTES_MAX)
+      throw new FairleadError("INVALID_INPUT", `${flag}: too long for a key`);
+  }
+  return secretOf(flag, text);
+}
+
+export function secretOf(flag: string, text: string): string {
+  const secret = text.trim();
+  if (secret.length < 10 || secret.length > 200 || /\s/.test(secret))
+    throw new FairleadError("INVALID_INPUT", `${flag}: not a single secret of 10 to 200 characters`, {
+      field: flag,
+    });
+  return secret;
+}
+
+export async function readSigner(flag: string, path: string): Promise<Signer> {
+  const pem = (await readNamedFile(flag, path, KEY_BYTES_MAX)).toString("utf8");
+  try {
+    return signerFromPem(pem);
+  } catch (error) {
+    throw new FairleadError(
+      "INVALID_INPUT",
+      `${flag} ${path}: not an Ed25519 key in PKCS#8 PEM`,
+      { field: flag },
+      error,
+    );
+  }
+}

@@ -1,0 +1,80 @@
+/** A rollout and its nodes, for people. */
+import type { NodeUpgradeView, RolloutView } from "../core/protocol/operator-api.ts";
+import { ageOf, durationText } from "./duration.ts";
+import { fields, table } from "./output.ts";
+
+export function rolloutTable(rollouts: readonly RolloutView[], now: number): string {
+  if (rollouts.length === 0) return "";
+  return table(
+    ["ID", "PROFILE", "VERSIONS", "STATUS", "DONE", "FAILED", "CREATED", "WHY"],
+    rollouts.map((rollout) => [
+      rollout.id.slice(0, 8),
+      rollout.chain_profile_id,
+      `${rollout.source_version} → ${rollout.target_version}`,
+      rollout.status,
+      `${rollout.counters.succeeded}/${rollout.counters.total}`,
+      String(rollout.counters.failed + rollout.counters.failed_rollback),
+      `${ageOf(rollout.created_at, now)} ago`,
+      rollout.why?.code ?? "",
+    ]),
+  );
+}
+
+export function rolloutText(rollout: RolloutView): string {
+  const { total, ...byStatus } = rollout.counters;
+  const counts = Object.entries(byStatus).filter(([, count]) => count > 0);
+  const batch = Math.max(rollout.current_batch + 1, 0);
+  return fields([
+    ["rollout", rollout.id],
+    ["status", statusText(rollout)],
+    ["why", rollout.why === null ? null : `${rollout.why.code}: ${rollout.why.text}`],
+    ["profile", `${rollout.chain_profile_id}, type ${rollout.node_type}`],
+    [
+      "versions",
+      `${rollout.source_version} → ${rollout.target_version} (${rollout.binary_name}, ${rollout.runtime})`,
+    ],
+    ["artifact", `${rollout.target_binary_url} ${rollout.target_binary_checksum}`],
+    ["manifest", `${rollout.upgrade_id ?? "typed"} ${rollout.manifest_content_hash}`],
+    ["nodes", `${total}: ${counts.map(([status, count]) => `${count} ${status}`).join(", ")}`],
+    ["batches", `${batch} of ${rollout.batch_count}, ${rollout.batch_size} nodes each (${rollout.strategy})`],
+    ["gates", `health ${rollout.health_wait_seconds} s, pause above ${rollout.failure_threshold} failed`],
+    ["rollback", `tier ${rollout.rollback_tier} (${rollout.migration_type} migration)`],
+    [
+      "intent",
+      rollout.intent === null ? "none" : `${rollout.intent.digest} until ${rollout.intent.not_after}`,
+    ],
+    ["created", `${rollout.created_at} by ${rollout.created_by}`],
+    ["started", rollout.started_at],
+    ["ended", rollout.ended_at === null ? null : `${rollout.ended_at}${tookText(rollout)}`],
+  ]);
+}
+
+export function statusText({ status, pause_requested, cancel_requested }: RolloutView): string {
+  if (status !== "running") return status;
+  if (cancel_requested) return "running, ends after this batch";
+  return pause_requested ? "running, pauses after this batch" : "running";
+}
+
+export const upgradeTable = (nodes: readonly NodeUpgradeView[]): string =>
+  table(
+    ["BATCH", "NODE", "STATUS", "PHASE", "ACTION", "TRY", "FROM", "TOOK", "ERROR"],
+    nodes.map((node) => [
+      String(node.batch_index + 1),
+      node.node_name,
+      node.status,
+      node.upgrade_phase ?? "",
+      node.action_name ?? "",
+      node.attempt_count === 0 ? "" : `${node.direction} ${node.attempt_count}`,
+      node.previous_version ?? "",
+      spanText(node.started_at, node.ended_at),
+      node.error_code === null ? "" : `${node.error_code}: ${node.error_message ?? ""}`,
+    ]),
+  );
+
+const spanText = (from: string | null, to: string | null): string =>
+  from === null || to === null ? "" : durationText(Date.parse(to) - Date.parse(from));
+
+function tookText(rollout: RolloutView): string {
+  const took = spanText(rollout.started_at, rollout.ended_at);
+  return took === "" ? "" : `, after ${took}`;
+}

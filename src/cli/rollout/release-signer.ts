@@ -1,0 +1,20 @@
+/** The operator's release key, and the words said before it is used. */
+import type { Signer } from "../../trust/keys.ts";
+import { readSigner } from "../operator-files.ts";
+import { printable } from "../output.ts";
+import type { Session } from "../session.ts";
+
+const NAMES_SHOWN_MAX = 20;
+
+/** Null when neither the call nor the context names one. */
+export async function releaseSigner(file: string | undefined, { context }: Session): Promise<Signer | null> {
+  if (file !== undefined) return readSigner("--release-key", file);
+  return context.release_key_file === null ? null : readSigner("release key", context.release_key_file);
+}
+
+export function announcement(nodeNames: readonly string[], signer: Signer): string {
+  const names = nodeNames.slice(0, NAMES_SHOWN_MAX).map(printable);
+  const more = nodeNames.length > names.length ? `, and ${nodeNames.length - names.length} more` : "";
+  const count = nodeNames.length === 1 ? "1 node" : `${nodeNames.length} nodes`;
+  return `signing with release key ${signer.record.key_id.slice(0, 12)} for ${count}: ${names.join(", ")}${more}`;
+}

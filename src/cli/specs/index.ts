@@ -1,0 +1,43 @@
+/** Every command of the CLI. */
+import { NODE_COMMANDS } from "./node.ts";
+import { ROLLOUT_COMMANDS } from "./rollout.ts";
+import { SITE_COMMANDS } from "./site.ts";
+import type { CommandSpec, SubjectSpec } from "./spec.ts";
+
+const COMPLETION: CommandSpec = {
+  path: "completion",
+  about: "print a completion script for a shell",
+  arguments: [{ name: "<shell>", about: "the shell", choices: ["bash", "zsh", "fish"] }],
+  examples: [
+    "source <(fairlead completion bash)",
+    "fairlead completion fish > ~/.config/fish/completions/fairlead.fish",
+  ],
+  load: () => import("../commands/completion.ts"),
+};
+
+const VERSION: CommandSpec = {
+  path: "version",
+  about: "print the version",
+  examples: ["fairlead version"],
+  load: () => import("../commands/version.ts"),
+};
+
+export const COMMANDS: readonly CommandSpec[] = [
+  ...SITE_COMMANDS,
+  ...NODE_COMMANDS,
+  ...ROLLOUT_COMMANDS,
+  COMPLETION,
+  VERSION,
+];
+
+export const SUBJECTS: readonly SubjectSpec[] = [
+  { name: "context", about: "the sites this machine knows" },
+  { name: "node", about: "machines with an agent" },
+  { name: "rollout", about: "upgrades over nodes, batch by batch" },
+];
+
+/** Programs of their own: bin/fairlead.mjs starts them before the CLI is loaded. */
+export const PROGRAMS: readonly SubjectSpec[] = [
+  { name: "server", about: "run the control plane (fairlead server --embedded --data-dir DIR)" },
+  { name: "agent", about: "run a node's agent (fairlead agent --config agent.yaml)" },
+];

@@ -1,0 +1,59 @@
+/** Commands about nodes. */
+import { NODE_ROLES } from "./choices.ts";
+import type { ArgumentSpec, CommandSpec } from "./spec.ts";
+
+const NODE: ArgumentSpec = {
+  name: "<node>",
+  about: "the node's name, its id, or the first 4 or more of its id",
+};
+
+export const NODE_COMMANDS: readonly CommandSpec[] = [
+  {
+    path: "node token",
+    about: "make a single-use enrollment token for a new node, with this site's pins",
+    remote: true,
+    options: [
+      { flags: "--name <name>", about: "the node's name", required: true },
+      { flags: "--profile <id>", about: "the chain profile of its program", required: true },
+      { flags: "--type <type>", about: "the node's type", required: true },
+      { flags: "--label <key=value>", about: "a label; may be given again", repeat: true },
+      { flags: "--role <role>", about: "a role; may be given again", repeat: true, choices: NODE_ROLES },
+      { flags: "--expires <duration>", about: "how long the token may be used", fallback: "24h" },
+      { flags: "--out <file>", about: "write the token there (0600) and do not print it" },
+    ],
+    examples: [
+      "fairlead node token --name val-1 --profile validator --type full --out ./val-1.token",
+      "fairlead node token --name edge-7 --profile edge --type small --label zone=eu-1 --role thin --expires 1h",
+    ],
+    load: () => import("../commands/node-token.ts"),
+  },
+  {
+    path: "node list",
+    about: "the nodes of the site",
+    remote: true,
+    options: [
+      { flags: "--profile <id>", about: "only this chain profile" },
+      { flags: "--type <type>", about: "only this node type" },
+      { flags: "--version <version>", about: "only nodes at this version of the program" },
+    ],
+    examples: ["fairlead node list", "fairlead node list --profile validator --version 1.4.0 --json"],
+    load: () => import("../commands/node-list.ts"),
+  },
+  {
+    path: "node show",
+    about: "one node: programs, applied versions, and what it last refused and why",
+    remote: true,
+    arguments: [NODE],
+    examples: ["fairlead node show val-1"],
+    load: () => import("../commands/node-show.ts"),
+  },
+  {
+    path: "node revoke",
+    about: "close a node's connections and refuse it from now on",
+    remote: true,
+    arguments: [NODE],
+    options: [{ flags: "--reason <text>", about: "why; kept in the timeline" }],
+    examples: ['fairlead node revoke val-1 --reason "disk stolen"'],
+    load: () => import("../commands/node-revoke.ts"),
+  },
+];

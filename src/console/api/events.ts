@@ -1,0 +1,63 @@
+/** Events as the server stores them, read into a union: what a page does not know, it passes over. */
+import { z } from "zod";
+import { EventView, WhyView } from "../../core/protocol/operator-api.ts";
+import { NodeUpgradeStatus, RolloutStatus, SignalKind } from "../../core/rollout/states.ts";
+import { UpgradePhase } from "../../core/upgrade/phases.ts";
+
+const DATA = {
+  "rollout.created": z.object({}),
+  "rollout.status": z.object({
+    from: RolloutStatus,
+    to: RolloutStatus,
+    why: WhyView.nullable().default(null),
+  }),
+  "rollout.batch": z.object({ batch: z.int() }),
+  "rollout.signal": z.object({
+    signal: SignalKind,
+    actor: z.string().nullable().default(null),
+    reason: z.string().nullable().default(null),
+    applied: z.boolean(),
+  }),
+  "node.upgrade": z.object({
+    status: NodeUpgradeStatus,
+    phase: UpgradePhase.nullable(),
+    action: z.string().nullable(),
+    error: WhyView.nullable().default(null),
+  }),
+  "node.enrolled": z.object({}),
+  "node.revoked": z.object({}),
+  "node.rejection": z.object({}),
+} as const;
+
+type Kind = keyof typeof DATA;
+interface Common {
+  readonly id: number;
+  readonly at: string;
+  readonly actor: string | null;
+  readonly nodeId: string | null;
+}
+export type FleetEvent = {
+  [K in Kind]: Common & { readonly kind: K; readonly data: z.infer<(typeof DATA)[K]> };
+}[Kind];
+export type EventOf<K extends Kind> = Extract<FleetEvent, { kind: K }>;
+
+export const EVENT_KINDS = Object.keys(DATA) as readonly Kind[];
+const isKind = (kind: string): kind is Kind => Object.hasOwn(DATA, kind);
+
+/** Null: of a newer server, or damaged. The page then relies on reading the rows again. */
+export function readEvent(text: string): FleetEvent | null {
+  const event = EventView.safeParse(jsonOf(text));
+  if (!event.success || !isKind(event.data.kind)) return null;
+  const { id, at, kind, actor, node_id } = event.data;
+  const data = DATA[kind].safeParse(event.data.data);
+  if (!data.success) return null;
+  return { id, at, kind, actor, nodeId: node_id, data: data.data } as FleetEvent;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

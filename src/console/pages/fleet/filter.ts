@@ -1,0 +1,49 @@
+/**
+ * The filter box: words that must all be found, and `key:value` for one property.
+ * The facets above the table write into the same box, so there is one filter and it can be read.
+ */
+import type { NodeView } from "../../../core/protocol/operator-api.ts";
+import { healthOf, standingOf, syncOf } from "./node-facts.ts";
+
+const PROPERTIES: Record<string, (node: NodeView) => string> = {
+  name: (node) => node.name,
+  profile: (node) => node.chain_profile_id,
+  type: (node) => node.node_type,
+  version: (node) => node.binary_version ?? "none",
+  state: standingOf,
+  health: healthOf,
+  sync: syncOf,
+  rejection: (node) => node.last_rejection?.code ?? "none",
+};
+
+export function filterNodes(nodes: readonly NodeView[], text: string): readonly NodeView[] {
+  const tests = wordsOf(text).map(testOf);
+  return nodes.filter((node) => tests.every((test) => test(node)));
+}
+
+/** Adds a word, or takes it away when it is there. */
+export function toggleWord(text: string, word: string): string {
+  const words = wordsOf(text);
+  return (words.includes(word) ? words.filter((other) => other !== word) : [...words, word]).join(" ");
+}
+
+export const hasWord = (text: string, word: string): boolean => wordsOf(text).includes(word);
+
+const wordsOf = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
+
+function testOf(word: string): (node: NodeView) => boolean {
+  const [key, ...rest] = word.split(":");
+  const property = Object.hasOwn(PROPERTIES, key!) ? PROPERTIES[key!] : undefined;
+  // A property is compared whole: `version:1.2` must not find 1.20.
+  if (property !== undefined && rest.length > 0) {
+    const value = rest.join(":").toLowerCase();
+    return (node) => property(node).toLowerCase() === value;
+  }
+  const part = word.toLowerCase();
+  return (node) => textOf(node).includes(part);
+}
+
+const textOf = (node: NodeView): string =>
+  [...Object.values(PROPERTIES).map((property) => property(node)), ...Object.entries(node.labels).flat()]
+    .join("\n")
+    .toLowerCase();

@@ -1,0 +1,43 @@
+import type { ReactNode } from "react";
+import type { NodeView } from "../../../core/protocol/operator-api.ts";
+import { Copyable } from "../../ui/copyable.tsx";
+import { dateTimeText } from "../../ui/time-text.ts";
+import { HeartbeatAge } from "../fleet/heartbeat-age.tsx";
+
+export function NodeFacts({ node }: { readonly node: NodeView }) {
+  const labels = Object.entries(node.labels);
+  return (
+    <section className="panel" aria-labelledby="facts-heading">
+      <div className="panel-head">
+        <h2 id="facts-heading">Facts</h2>
+      </div>
+      <dl className="facts">
+        <Fact name="Id">
+          <Copyable value={node.id} short={node.id.slice(0, 8)} name="node id" />
+        </Fact>
+        <Fact name="Profile">{node.chain_profile_id}</Fact>
+        <Fact name="Type">{node.node_type}</Fact>
+        <Fact name="Roles">{node.roles.join(", ")}</Fact>
+        <Fact name="Labels">
+          {labels.length === 0 ? "none" : labels.map(([key, value]) => `${key}=${value}`).join(", ")}
+        </Fact>
+        <Fact name="Version">{node.binary_version ?? "unknown"}</Fact>
+        <Fact name="Agent">{node.agent_version ?? "not heard from yet"}</Fact>
+        <Fact name="Heartbeat">
+          <HeartbeatAge node={node} />
+        </Fact>
+        <Fact name="Certificate until">
+          {node.certificate_expires_at === null ? "none" : dateTimeText(node.certificate_expires_at)}
+        </Fact>
+        {node.revoked_at === null ? null : <Fact name="Revoked">{dateTimeText(node.revoked_at)}</Fact>}
+      </dl>
+    </section>
+  );
+}
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);

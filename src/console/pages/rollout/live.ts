@@ -1,0 +1,67 @@
+/**
+ * Events folded into the rows that the page shows, until the rows are read again.
+ *
+ * 1. A row that no event touches keeps its identity, so its cell is not drawn again.
+ * 2. What the rows already contain is not folded in a second time: a replay would show the past for a moment.
+ */
+import type { NodeUpgradeView, RolloutView } from "../../../core/protocol/operator-api.ts";
+import { isSettled } from "../../../core/rollout/states.ts";
+import { UPGRADE_ACTIONS } from "../../../core/upgrade/phases.ts";
+import type { EventOf, FleetEvent } from "../../api/events.ts";
+
+export const eventsSince = (events: readonly FleetEvent[], asOf: number): readonly FleetEvent[] =>
+  events.filter((event) => Date.parse(event.at) >= asOf); // 2
+
+export function foldNodes(
+  nodes: readonly NodeUpgradeView[],
+  events: readonly FleetEvent[],
+): readonly NodeUpgradeView[] {
+  const upgrades = new Map<string, EventOf<"node.upgrade">>();
+  const opened = new Set<number>();
+  for (const event of events) {
+    if (event.kind === "rollout.batch") opened.add(event.data.batch);
+    if (event.kind === "node.upgrade" && event.nodeId !== null) upgrades.set(event.nodeId, event);
+  }
+  if (upgrades.size === 0 && opened.size === 0) return nodes;
+  return nodes.map((node) => {
+    const upgrade = upgrades.get(node.node_id);
+    if (upgrade !== undefined) return withUpgrade(node, upgrade);
+    return opened.has(node.batch_index) && node.status === "pending" ? launched(node) : node; // 1
+  });
+}
+
+export function foldRollout(rollout: RolloutView, events: readonly FleetEvent[]): RolloutView {
+  let folded = rollout;
+  for (const event of events) {
+    if (event.kind === "rollout.status") folded = { ...folded, status: event.data.to, why: event.data.why };
+    if (event.kind === "rollout.batch")
+      folded = { ...folded, current_batch: event.data.batch, health_until: null };
+  }
+  return folded;
+}
+
+/** A whole batch is launched by one event. */
+const launched = (node: NodeUpgradeView): NodeUpgradeView => ({
+  ...node,
+  status: "in_progress",
+  upgrade_phase: "PREPARING",
+});
+
+function withUpgrade(node: NodeUpgradeView, { at, data }: EventOf<"node.upgrade">): NodeUpgradeView {
+  const settled = isSettled(data.status);
+  return {
+    ...node,
+    status: data.status,
+    upgrade_phase: settled ? null : data.phase,
+    action_name: data.action,
+    progress_pct: data.status === "succeeded" ? 100 : progressOf(data.action, node.progress_pct),
+    error_code: data.error?.code ?? node.error_code,
+    error_message: data.error?.text ?? node.error_message,
+    ended_at: settled ? (node.ended_at ?? at) : null,
+  };
+}
+
+function progressOf(action: string | null, before: number): number {
+  const index = UPGRADE_ACTIONS.findIndex(({ name }) => name === action);
+  return index < 0 ? before : Math.floor((index * 100) / UPGRADE_ACTIONS.length);
+}

@@ -1,0 +1,65 @@
+/**
+ * Follows one rollout: its events fold into the cached rows at once, and the rows are read again
+ * a little later, since only they hold counters, attempts and the health window.
+ */
+import { useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { LIMITS } from "../../../core/limits.ts";
+import { setConnection } from "../../api/connection.ts";
+import { openEventStream } from "../../api/event-stream.ts";
+import type { FleetEvent } from "../../api/events.ts";
+import { KEYS, rolloutNodesQuery, rolloutQuery, type RolloutNodes } from "../../api/queries.ts";
+import { throttle } from "../../api/throttle.ts";
+import { eventsSince, foldNodes, foldRollout } from "./live.ts";
+import { extendTimeline, type TimelineEntry } from "./timeline.ts";
+
+const READ_ROLLOUT_MS = 500;
+const READ_NODES_MS = 1_000;
+/** Ten thousand nodes are twenty pages: their cells live from events, and the rows are read for the rest. */
+const READ_MANY_NODES_MS = 10_000;
+
+export function useLiveRollout(id: string): readonly TimelineEntry[] {
+  const client = useQueryClient();
+  const [timeline, setTimeline] = useState<readonly TimelineEntry[]>([]);
+  useEffect(() => {
+    const readRollout = throttle(
+      READ_ROLLOUT_MS,
+      () => void client.invalidateQueries({ queryKey: KEYS.rollout(id) }),
+    );
+    const readNodes = throttle(
+      READ_NODES_MS,
+      () => void client.invalidateQueries({ queryKey: KEYS.rolloutNodes(id) }),
+    );
+    const readManyNodes = throttle(READ_MANY_NODES_MS, readNodes);
+
+    function onEvents(events: readonly FleetEvent[]): void {
+      setTimeline((before) => extendTimeline(before, events));
+      const nodes = client.getQueryData(rolloutNodesQuery(id).queryKey);
+      const fresh = eventsSince(events, nodes?.asOf ?? 0);
+      if (fresh.length === 0) return;
+      fold(client, id, fresh);
+      readRollout();
+      if ((nodes?.items.length ?? 0) > LIMITS.listPageMax) readManyNodes();
+      else readNodes();
+    }
+
+    const close = openEventStream(`/rollouts/${encodeURIComponent(id)}/events`, 0, {
+      onEvents,
+      onState: setConnection,
+    });
+    return () => {
+      for (const read of [readRollout, readNodes, readManyNodes]) read.cancel();
+      close();
+    };
+  }, [client, id]);
+  return timeline;
+}
+
+function fold(client: QueryClient, id: string, events: readonly FleetEvent[]): void {
+  client.setQueryData(rolloutQuery(id).queryKey, (before) =>
+    before === undefined ? before : foldRollout(before, events),
+  );
+  client.setQueryData(rolloutNodesQuery(id).queryKey, (before: RolloutNodes | undefined) =>
+    before === undefined ? before : { ...before, items: foldNodes(before.items, events) },
+  );
+}

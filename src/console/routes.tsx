@@ -1,0 +1,63 @@
+/** Which address shows which page. */
+import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { z } from "zod";
+import { FleetPage } from "./pages/fleet/fleet-page.tsx";
+import { Gate } from "./pages/gate.tsx";
+import { NodePage } from "./pages/node/node-page.tsx";
+import { NotFoundPage } from "./pages/not-found-page.tsx";
+import { RolloutPage } from "./pages/rollout/rollout-page.tsx";
+import { RolloutsPage } from "./pages/rollouts/rollouts-page.tsx";
+import { ErrorPanel } from "./ui/error-panel.tsx";
+
+const root = createRootRoute({ component: Gate, notFoundComponent: NotFoundPage });
+
+/** The filter is in the address, so that a view can be sent to a colleague. */
+const FleetSearch = z.object({ q: z.string().max(500).optional().catch(undefined) });
+
+const fleet = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  validateSearch: (search) => FleetSearch.parse(search),
+  component: function Fleet() {
+    const { q } = fleet.useSearch();
+    const navigate = fleet.useNavigate();
+    const setFilter = (text: string) => navigate({ search: text === "" ? {} : { q: text }, replace: true });
+    return <FleetPage filter={q ?? ""} onFilter={(text) => void setFilter(text)} />;
+  },
+});
+
+const rollouts = createRoute({ getParentRoute: () => root, path: "/rollouts", component: RolloutsPage });
+
+const rollout = createRoute({
+  getParentRoute: () => root,
+  path: "/rollouts/$rolloutId",
+  component: function Rollout() {
+    const { rolloutId } = rollout.useParams();
+    // A key: nothing of one rollout may be shown under another's address.
+    return <RolloutPage key={rolloutId} id={rolloutId} />;
+  },
+});
+
+const node = createRoute({
+  getParentRoute: () => root,
+  path: "/nodes/$nodeId",
+  component: function Node() {
+    const { nodeId } = node.useParams();
+    return <NodePage key={nodeId} id={nodeId} />;
+  },
+});
+
+const routeTree = root.addChildren([fleet, rollouts, rollout, node]);
+
+export const createConsoleRouter = () =>
+  createRouter({
+    routeTree,
+    scrollRestoration: true,
+    defaultErrorComponent: ({ error }) => <ErrorPanel error={error} title="This page broke" />,
+  });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}

@@ -1,0 +1,75 @@
+/** How each state looks and reads: a tone, an icon and a word, so that colour never stands alone. */
+import type { NodeState } from "../../core/protocol/agent-api.ts";
+import type { NodeUpgradeStatus, RolloutStatus } from "../../core/rollout/states.ts";
+import type { UpgradePhase } from "../../core/upgrade/phases.ts";
+
+export type Tone = "neutral" | "info" | "good" | "warn" | "bad";
+export type IconName =
+  | "circle"
+  | "progress"
+  | "check"
+  | "cross"
+  | "pause"
+  | "undo"
+  | "alert"
+  | "dash"
+  | "eye";
+
+export interface Look {
+  readonly tone: Tone;
+  readonly icon: IconName;
+  readonly label: string;
+}
+
+const look = (tone: Tone, icon: IconName, label: string): Look => ({ tone, icon, label });
+
+export const ROLLOUT_LOOKS: Record<RolloutStatus, Look> = {
+  pending: look("neutral", "circle", "Pending"),
+  running: look("info", "progress", "Running"),
+  paused: look("warn", "pause", "Paused"),
+  rolling_back: look("warn", "undo", "Rolling back"),
+  completed: look("good", "check", "Completed"),
+  failed: look("bad", "cross", "Failed"),
+  cancelled: look("neutral", "dash", "Cancelled"),
+  rolled_back: look("warn", "undo", "Rolled back"),
+};
+
+export const UPGRADE_LOOKS: Record<NodeUpgradeStatus, Look> = {
+  pending: look("neutral", "circle", "Pending"),
+  in_progress: look("info", "progress", "In progress"),
+  succeeded: look("good", "check", "Succeeded"),
+  failed: look("bad", "cross", "Failed"),
+  rolled_back: look("warn", "undo", "Rolled back"),
+  failed_rollback: look("bad", "alert", "Rollback failed"),
+  skipped: look("neutral", "dash", "Skipped"),
+};
+
+export const PHASE_LABELS: Record<UpgradePhase, string> = {
+  PREPARING: "Preparing",
+  STOPPED: "Stopped",
+  MUTATING: "Mutating",
+  STARTING: "Starting",
+  VERIFYING: "Verifying",
+};
+
+export const NODE_STATE_LOOKS: Record<NodeState, Look> = {
+  active: look("good", "check", "Active"),
+  maintenance: look("info", "pause", "Maintenance"),
+  degraded: look("warn", "alert", "Degraded"),
+  down: look("bad", "cross", "Down"),
+  failed: look("bad", "cross", "Failed"),
+};
+
+export const HEALTH_LOOKS = {
+  ok: look("good", "check", "Healthy"),
+  degraded: look("warn", "alert", "Degraded"),
+  critical: look("bad", "cross", "Critical"),
+  unknown: look("neutral", "dash", "Not reported"),
+} as const satisfies Record<string, Look>;
+
+export const SYNC_LOOKS = {
+  synced: look("good", "check", "Synced"),
+  syncing: look("info", "progress", "Syncing"),
+  stalled: look("bad", "alert", "Stalled"),
+  unknown: look("neutral", "dash", "Not reported"),
+} as const satisfies Record<string, Look>;

@@ -1,0 +1,54 @@
+/** Every bound of the system, with its unit in the name. Nothing from outside is read without one. */
+export const LIMITS = {
+  // Snapshots and commands
+  snapshotHeaderBytesMax: 8 * 1024,
+  snapshotContentBytesMax: 4 * 1024 * 1024,
+  snapshotSignaturesMax: 16,
+  commandLifetimeMs: 15 * 60_000,
+  assignmentLifetimeMs: 24 * 3_600_000,
+  intentLifetimeMs: 24 * 3_600_000,
+  issuedAheadMaxMs: 24 * 3_600_000,
+  /** How far a node's clock may run behind the signer's before a fresh snapshot is not yet valid to it. */
+  clockSkewMs: 5 * 60_000,
+  merkleProofDepthMax: 32,
+
+  // API
+  requestBytesMax: 2 * 1024 * 1024,
+  agentRequestBytesMax: 64 * 1024,
+  manifestBytesMax: 256 * 1024,
+  listPageMax: 500,
+  reasonCharsMax: 500,
+  operatorTokenLifetimeMs: 15 * 60_000,
+  consoleSessionLifetimeMs: 8 * 3_600_000,
+  signInCodeLifetimeMs: 10 * 60_000,
+
+  // Agents
+  heartbeatIntervalMs: 30_000,
+  heartbeatUpgradeIntervalMs: 10_000,
+  pollWaitMaxMs: 25_000,
+  enrollmentTokenLifetimeMs: 24 * 3_600_000,
+  nodeCertificateLifetimeMs: 30 * 24 * 3_600_000,
+  replicaLeaseMs: 5_000,
+
+  // Rollouts
+  batchNodesMax: 10_000,
+  rolloutNodesMax: 100_000,
+  healthWaitDefaultMs: 60_000,
+  healthWaitMaxMs: 7 * 24 * 3_600_000,
+  healthHeartbeatGraceMs: 45_000,
+  healthRecheckMs: 500,
+  crashLoopRestarts: 3,
+  maxAttemptsDefault: 3,
+  configFilesMax: 64,
+  configFileBytesMax: 1024 * 1024,
+
+  // Upgrade on a node
+  scheduleToCloseMs: 10 * 60_000,
+  compensationBudgetMs: 5 * 60_000,
+  checkpointTtlMs: 10 * 60_000,
+  artifactBytesMax: 16 * 1024 * 1024 * 1024,
+  probeTimeoutMs: 2_000,
+  /** After a start: a program that does not listen by then is reported as it is. */
+  firstAnswerWaitMs: 5_000,
+  probeBodyBytesMax: 64 * 1024,
+} as const;

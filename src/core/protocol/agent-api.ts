@@ -1,0 +1,123 @@
+/** What agent and server say to each other. Bytes that are signed travel as base64 frames and are verified whole. */
+import { z } from "zod";
+import { ClusterId, CommandId, Digest, Instant, NodeId, ProfileId, Version } from "../ids.ts";
+import { LIMITS } from "../limits.ts";
+import { SnapshotVersion } from "../snapshot/envelope.ts";
+import { NodeRole, ScopeType } from "../snapshot/scopes.ts";
+import { AgentVerdict, UpgradeProgress } from "../upgrade/phases.ts";
+import { MerkleProof } from "./intent.ts";
+
+const FrameBase64 = z.string().max(8 * 1024 * 1024);
+
+export const EnrollRequest = z.strictObject({
+  secret: z.string().min(16).max(200),
+  csr: z.string().max(8192),
+  name: z.string().max(253),
+});
+export type EnrollRequest = z.infer<typeof EnrollRequest>;
+
+export const EnrollResponse = z.strictObject({
+  node_id: NodeId,
+  cluster_id: ClusterId,
+  certificate_chain: z.string(),
+  ca: z.string(),
+  agent_url: z.url(),
+  roles: z.array(NodeRole),
+  trust_bundle: FrameBase64,
+});
+export type EnrollResponse = z.infer<typeof EnrollResponse>;
+
+export const RenewRequest = z.strictObject({ csr: z.string().max(8192) });
+export const RenewResponse = z.strictObject({ certificate_chain: z.string() });
+
+export const AppliedVersions = z.partialRecord(ScopeType, SnapshotVersion);
+export type AppliedVersions = z.infer<typeof AppliedVersions>;
+
+export const PollRequest = z.strictObject({
+  have: AppliedVersions,
+  /** Highest command sequence that the agent holds durably. */
+  command_mark: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
+  /** The highest intent serial seen per profile: what outdates it is still to be delivered. */
+  intent_serials: z.record(ProfileId, z.int().min(0).max(Number.MAX_SAFE_INTEGER)).default({}),
+  wait_ms: z.int().min(0).max(LIMITS.pollWaitMaxMs),
+});
+export type PollRequest = z.infer<typeof PollRequest>;
+
+export const CommandDelivery = z.strictObject({
+  command: FrameBase64,
+  intent: FrameBase64.nullable(),
+  proof: MerkleProof,
+});
+export type CommandDelivery = z.infer<typeof CommandDelivery>;
+
+export const PollResponse = z.strictObject({
+  snapshots: z.array(FrameBase64).max(32),
+  commands: z.array(CommandDelivery).max(16),
+  /** Empty intents of cancelled rollouts: they authorise nothing and outdate what came before. */
+  void_intents: z.array(FrameBase64).max(16),
+});
+export type PollResponse = z.infer<typeof PollResponse>;
+
+export const APPLICATION_HEALTH = ["ok", "degraded", "critical"] as const;
+export const SYNC_STATUS = ["synced", "syncing", "stalled"] as const;
+export const NODE_STATES = ["active", "maintenance", "degraded", "down", "failed"] as const;
+export type NodeState = (typeof NODE_STATES)[number];
+
+export const Rejection = z.strictObject({
+  code: z.string().max(64),
+  subject: z.string().max(200),
+  reason: z.string().max(1000),
+  at: Instant,
+});
+export type Rejection = z.infer<typeof Rejection>;
+
+export const ProgramReport = z.strictObject({
+  chain_profile_id: ProfileId,
+  application_health: z.enum(APPLICATION_HEALTH),
+  sync_status: z.enum(SYNC_STATUS),
+  /** What runs, as the shim verified it; null when nothing runs. */
+  running_fingerprint: Digest.nullable(),
+  /** What lies installed, as measured. */
+  installed_fingerprint: Digest.nullable(),
+  version: Version.nullable(),
+  instance_id: z.string().max(200).nullable(),
+  started_at: Instant.nullable(),
+  restarts: z.int().min(0),
+});
+export type ProgramReport = z.infer<typeof ProgramReport>;
+
+export const Heartbeat = z.strictObject({
+  at: Instant,
+  agent_version: z.string().max(50),
+  applied: AppliedVersions,
+  programs: z.array(ProgramReport).max(100),
+  last_rejection: Rejection.nullable(),
+});
+export type Heartbeat = z.infer<typeof Heartbeat>;
+
+/** Kept on the node until the server has stored it; `report_id` makes a second delivery harmless. */
+export const UpgradeReport = z.strictObject({
+  report_id: z.uuid(),
+  command_id: CommandId,
+  at: Instant,
+  body: z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("progress"), progress: UpgradeProgress }),
+    z.strictObject({
+      kind: z.literal("verdict"),
+      verdict: AgentVerdict,
+      error_code: z.string().max(64).nullable(),
+      error_message: z.string().max(2000).nullable(),
+      started_at: Instant,
+      ended_at: Instant,
+    }),
+    z.strictObject({ kind: z.literal("refused"), rejection: Rejection }),
+  ]),
+});
+export type UpgradeReport = z.infer<typeof UpgradeReport>;
+
+/** A verdict brings its own heartbeat, so that health can be judged without waiting for the next one. */
+export const ReportRequest = z.strictObject({
+  reports: z.array(UpgradeReport).min(1).max(100),
+  heartbeat: Heartbeat.nullable(),
+});
+export type ReportRequest = z.infer<typeof ReportRequest>;

@@ -1,0 +1,204 @@
+/** What the operators' API answers, as schemas: OpenAPI, the CLI and the console are made from these. */
+import { z } from "zod";
+import { ClusterId, Digest, Instant, KeyId, Name, NodeId, ProfileId, RolloutId, UpgradeId } from "../ids.ts";
+import { LIMITS } from "../limits.ts";
+import { MigrationType, Runtime } from "../manifest/schema.ts";
+import { NodeUpgradeStatus, RolloutStatus, Strategy } from "../rollout/states.ts";
+import { NodeRole } from "../snapshot/scopes.ts";
+import { TrustBundle } from "../snapshot/trust-bundle.ts";
+import { Direction } from "../upgrade/job.ts";
+import { UpgradePhase } from "../upgrade/phases.ts";
+import { AppliedVersions, NODE_STATES, ProgramReport, Rejection } from "./agent-api.ts";
+
+export const ErrorResponse = z.strictObject({
+  error: z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    next: z.string(),
+    detail: z.record(z.string(), z.unknown()).optional(),
+    request_id: z.string(),
+  }),
+});
+export type ErrorResponse = z.infer<typeof ErrorResponse>;
+
+export const WhyView = z.strictObject({ code: z.string(), text: z.string() });
+
+// Sign-in
+export const TokenRequest = z.strictObject({ api_key: z.string().min(10).max(200) });
+export const TokenResponse = z.strictObject({ token: z.string(), expires_at: Instant });
+export const SignInLinkResponse = z.strictObject({ url: z.string(), expires_at: Instant });
+export const SessionRequest = z.strictObject({ code: z.string().min(10).max(200) });
+export const WhoAmI = z.strictObject({
+  user: z.string(),
+  scopes: z.array(z.string()),
+  cluster_id: ClusterId,
+  /** False: the weaker mode, in which the control plane alone decides. The console says so. */
+  intents_required: z.boolean(),
+});
+
+// First run and trust
+export const BootstrapRequest = z.strictObject({ first_run_secret: z.string().min(10).max(200) });
+export const BootstrapResponse = z.strictObject({
+  cluster_id: ClusterId,
+  online_key: z.strictObject({ key_id: KeyId, algorithm: z.literal("Ed25519"), public_key: z.string() }),
+  ca_pin: z.string(),
+  enroll_url: z.string(),
+});
+export const InitializeRequest = z.strictObject({
+  first_run_secret: z.string().min(10).max(200),
+  trust_bundle: z.base64(),
+});
+export const InitializeResponse = z.strictObject({ api_key: z.string() });
+export const TrustView = z.strictObject({
+  cluster_id: ClusterId,
+  version: z.int(),
+  bundle: TrustBundle,
+  ca_pin: z.string(),
+  root_pin: z.string(),
+  enroll_url: z.string(),
+});
+export type TrustView = z.infer<typeof TrustView>;
+
+// Nodes
+export const EnrollmentTokenRequest = z.strictObject({
+  /** A host name's characters: it is printed on terminals and pages. */
+  name: z
+    .string()
+    .min(1)
+    .max(253)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "letters, digits, dot, dash and underscore only"),
+  chain_profile_id: ProfileId,
+  node_type: Name,
+  labels: z.record(z.string().max(63), z.string().max(63)).default({}),
+  roles: z.array(NodeRole).default(["egress_service"]),
+  expires_in_seconds: z
+    .int()
+    .min(1)
+    .max(30 * 24 * 3600)
+    .default(24 * 3600),
+});
+/** The CLI composes the token around the secret with pins that it knows itself. */
+export const EnrollmentTokenResponse = z.strictObject({
+  node_id: NodeId,
+  secret: z.string(),
+  expires_at: Instant,
+});
+
+export const NodeView = z.strictObject({
+  id: NodeId,
+  name: z.string(),
+  state: z.enum(NODE_STATES),
+  chain_profile_id: ProfileId,
+  node_type: z.string(),
+  roles: z.array(NodeRole),
+  labels: z.record(z.string(), z.string()),
+  enrolled: z.boolean(),
+  revoked_at: Instant.nullable(),
+  last_heartbeat_at: Instant.nullable(),
+  agent_version: z.string().nullable(),
+  binary_version: z.string().nullable(),
+  programs: z.array(ProgramReport),
+  applied: AppliedVersions,
+  last_rejection: Rejection.nullable(),
+  certificate_expires_at: Instant.nullable(),
+});
+export type NodeView = z.infer<typeof NodeView>;
+export const NodeList = z.strictObject({ nodes: z.array(NodeView), next_cursor: z.string().nullable() });
+
+// Rollouts
+const Counters = z.strictObject({
+  total: z.int(),
+  pending: z.int(),
+  in_progress: z.int(),
+  succeeded: z.int(),
+  failed: z.int(),
+  rolled_back: z.int(),
+  failed_rollback: z.int(),
+  skipped: z.int(),
+});
+
+export const RolloutView = z.strictObject({
+  id: RolloutId,
+  chain_profile_id: ProfileId,
+  node_type: z.string(),
+  upgrade_id: UpgradeId.nullable(),
+  runtime: Runtime,
+  binary_name: z.string(),
+  source_version: z.string(),
+  target_version: z.string(),
+  target_binary_url: z.string(),
+  target_binary_checksum: Digest,
+  manifest_content_hash: Digest,
+  migration_type: MigrationType,
+  rollback_tier: z.int(),
+  strategy: Strategy,
+  batch_size: z.int(),
+  batch_count: z.int(),
+  current_batch: z.int(),
+  failure_threshold: z.number(),
+  health_wait_seconds: z.number(),
+  health_until: Instant.nullable(),
+  status: RolloutStatus,
+  pause_requested: z.boolean(),
+  cancel_requested: z.boolean(),
+  /** For every state that waits, stopped or failed: what and what to do. */
+  why: WhyView.nullable(),
+  counters: Counters,
+  intent: z.strictObject({ digest: Digest, not_after: Instant }).nullable(),
+  created_by: z.string(),
+  created_at: Instant,
+  started_at: Instant.nullable(),
+  ended_at: Instant.nullable(),
+});
+export type RolloutView = z.infer<typeof RolloutView>;
+export const RolloutList = z.strictObject({
+  rollouts: z.array(RolloutView),
+  next_cursor: z.string().nullable(),
+});
+
+export const NodeUpgradeView = z.strictObject({
+  node_id: NodeId,
+  node_name: z.string(),
+  batch_index: z.int(),
+  status: NodeUpgradeStatus,
+  upgrade_phase: UpgradePhase.nullable(),
+  action_name: z.string().nullable(),
+  progress_pct: z.int(),
+  direction: Direction,
+  attempt_count: z.int(),
+  previous_version: z.string().nullable(),
+  previous_checksum: z.string().nullable(),
+  error_code: z.string().nullable(),
+  error_message: z.string().nullable(),
+  started_at: Instant.nullable(),
+  ended_at: Instant.nullable(),
+});
+export type NodeUpgradeView = z.infer<typeof NodeUpgradeView>;
+export const NodeUpgradeList = z.strictObject({
+  nodes: z.array(NodeUpgradeView),
+  next_cursor: z.string().nullable(),
+});
+
+export const SignalRequest = z.strictObject({
+  reason: z.string().max(LIMITS.reasonCharsMax).optional(),
+  /**
+   * With resume: a new intent for the same wish, after the window of the first has closed.
+   * With cancel: an empty intent, which makes every node refuse what was signed before.
+   */
+  intent: z
+    .base64()
+    .max(64 * 1024)
+    .optional(),
+});
+export type SignalRequest = z.infer<typeof SignalRequest>;
+
+export const EventView = z.strictObject({
+  id: z.int(),
+  at: Instant,
+  kind: z.string(),
+  rollout_id: RolloutId.nullable(),
+  node_id: NodeId.nullable(),
+  actor: z.string().nullable(),
+  data: z.record(z.string(), z.unknown()),
+});
+export type EventView = z.infer<typeof EventView>;

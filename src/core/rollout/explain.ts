@@ -1,0 +1,26 @@
+/** Why a rollout is where it is, for people: what was stored when it stopped, or what it waits for now. */
+import type { Why } from "./rows.ts";
+import type { RolloutStatus } from "./states.ts";
+
+export interface Explained {
+  readonly status: RolloutStatus;
+  readonly why: Why | null;
+  readonly currentBatch: number;
+  readonly batchCount: number;
+  readonly inProgress: number;
+  readonly healthUntil: string | null;
+}
+
+export function explainRollout(rollout: Explained): Why | null {
+  if (rollout.why !== null) return rollout.why;
+  if (rollout.status === "pending") return { code: "NOT_STARTED", text: "created; start it when ready" };
+  if (rollout.status !== "running") return null;
+  const batch = `batch ${rollout.currentBatch + 1} of ${rollout.batchCount}`;
+  if (rollout.healthUntil !== null) {
+    return {
+      code: "OBSERVING_HEALTH",
+      text: `${batch} is installed; its health is observed until ${rollout.healthUntil}`,
+    };
+  }
+  return { code: "UPGRADING", text: `${batch}: ${rollout.inProgress} nodes at work` };
+}

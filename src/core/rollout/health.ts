@@ -1,0 +1,56 @@
+/**
+ * Health of a node after its upgrade (ROLL-15): the seed's five criteria and the running fingerprint.
+ * Tolerates `syncing` and `degraded`: a node that has just started may be both.
+ *
+ * 1. The heartbeat that counts came after the start and near the end of the wait: a node that fell silent in
+ *    between is not healthy by what it said before.
+ */
+import type { ErrorCode } from "../errors.ts";
+import type { Digest } from "../ids.ts";
+import type { APPLICATION_HEALTH, NodeState, SYNC_STATUS } from "../protocol/agent-api.ts";
+import { LIMITS } from "../limits.ts";
+
+export interface HealthFacts {
+  /** When the newest heartbeat arrived, in ms; null when none ever did. */
+  readonly heartbeatAt: number | null;
+  readonly applicationHealth: (typeof APPLICATION_HEALTH)[number] | null;
+  readonly syncStatus: (typeof SYNC_STATUS)[number] | null;
+  readonly nodeState: NodeState;
+  readonly restarts: number;
+  readonly runningFingerprint: Digest | null;
+}
+
+export type HealthVerdict =
+  | { readonly kind: "healthy" }
+  | { readonly kind: "waiting" }
+  | { readonly kind: "unhealthy"; readonly code: ErrorCode; readonly reason: string };
+
+const unhealthy = (code: ErrorCode, reason: string): HealthVerdict => ({ kind: "unhealthy", code, reason });
+
+export function judgeHealth(
+  facts: HealthFacts,
+  startedAt: number,
+  target: Digest,
+  now: number,
+  due: number,
+): HealthVerdict {
+  if (facts.nodeState === "down" || facts.nodeState === "failed") {
+    return unhealthy("HEALTH_NODE_DOWN", `the node is ${facts.nodeState}`);
+  }
+  const since = Math.max(startedAt, due - LIMITS.healthHeartbeatGraceMs); // (1)
+  if (facts.heartbeatAt === null || facts.heartbeatAt < since) {
+    if (now < due + LIMITS.healthHeartbeatGraceMs) return { kind: "waiting" };
+    return unhealthy("HEALTH_NO_HEARTBEAT", "no heartbeat since the program started, or none any more");
+  }
+  if (facts.restarts >= LIMITS.crashLoopRestarts) {
+    return unhealthy("HEALTH_CRASH_LOOP", `${facts.restarts} restarts since the program started`);
+  }
+  if (facts.applicationHealth === "critical")
+    return unhealthy("HEALTH_CRITICAL", "the program's probe is refused");
+  if (facts.syncStatus === "stalled") return unhealthy("HEALTH_STALLED", "the program stopped syncing");
+  if (facts.runningFingerprint !== target) {
+    const running = facts.runningFingerprint ?? "nothing";
+    return unhealthy("HEALTH_WRONG_FINGERPRINT", `runs ${running}, not ${target}`);
+  }
+  return { kind: "healthy" };
+}

@@ -1,0 +1,69 @@
+/** The states of a rollout and of a node's upgrade, each as one table that server, CLI and console read. */
+import { z } from "zod";
+
+export const ROLLOUT_STATUSES = [
+  "pending",
+  "running",
+  "paused",
+  "rolling_back",
+  "completed",
+  "failed",
+  "cancelled",
+  "rolled_back",
+] as const;
+export const RolloutStatus = z.enum(ROLLOUT_STATUSES);
+export type RolloutStatus = z.infer<typeof RolloutStatus>;
+
+/** What an operator may ask for. */
+export const SIGNALS = ["start", "pause", "resume", "cancel"] as const;
+export const SignalKind = z.enum(SIGNALS);
+export type SignalKind = z.infer<typeof SignalKind>;
+
+/** What the drive itself does. */
+type DriveEvent = "halt" | "complete" | "fail";
+export type RolloutEvent = SignalKind | DriveEvent;
+
+/**
+ * `pause` and `cancel` of a running rollout take effect at the batch boundary:
+ * until then it stays `running` with the request noted.
+ */
+const ROLLOUT_TRANSITIONS = {
+  pending: { start: "running", cancel: "cancelled" },
+  running: { pause: "paused", cancel: "cancelled", halt: "paused", complete: "completed", fail: "failed" },
+  paused: { resume: "running", cancel: "cancelled", fail: "failed" },
+  rolling_back: {},
+  completed: {},
+  failed: {},
+  cancelled: {},
+  rolled_back: {},
+} as const satisfies Record<RolloutStatus, { [E in RolloutEvent]?: RolloutStatus }>;
+
+export function step(from: RolloutStatus, event: RolloutEvent): RolloutStatus | undefined {
+  const row: { [E in RolloutEvent]?: RolloutStatus } = ROLLOUT_TRANSITIONS[from];
+  return row[event];
+}
+
+export const can = (from: RolloutStatus, event: RolloutEvent): boolean => step(from, event) !== undefined;
+
+export const ACTIVE_STATUSES = ["pending", "running", "paused", "rolling_back"] as const;
+export const isActive = (status: RolloutStatus): boolean =>
+  (ACTIVE_STATUSES as readonly string[]).includes(status);
+
+export const NODE_UPGRADE_STATUSES = [
+  "pending",
+  "in_progress",
+  "succeeded",
+  "failed",
+  "rolled_back",
+  "failed_rollback",
+  "skipped",
+] as const;
+export const NodeUpgradeStatus = z.enum(NODE_UPGRADE_STATUSES);
+export type NodeUpgradeStatus = z.infer<typeof NodeUpgradeStatus>;
+
+export const isSettled = (status: NodeUpgradeStatus): boolean =>
+  status !== "pending" && status !== "in_progress";
+
+const STRATEGIES = ["rolling", "canary", "all_at_once"] as const;
+export const Strategy = z.enum(STRATEGIES);
+export type Strategy = z.infer<typeof Strategy>;

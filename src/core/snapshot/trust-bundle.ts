@@ -1,0 +1,48 @@
+/** The content of the `trust_bundle` scope: every key a node believes, and for what (SNAP-8, SNAP-15). */
+import { z } from "zod";
+import { Instant, KeyId, Name, ProfileId } from "../ids.ts";
+import { SignatureAlgorithm } from "./envelope.ts";
+import { ScopeType } from "./scopes.ts";
+
+const PublicKeyBase64 = z
+  .string()
+  .max(2048)
+  .regex(/^[A-Za-z0-9+/]+={0,2}$/);
+
+/** The algorithm comes from this record, never from a message. */
+const KeyRecord = z.strictObject({
+  key_id: KeyId,
+  algorithm: SignatureAlgorithm,
+  public_key: PublicKeyBase64,
+});
+export type KeyRecord = z.infer<typeof KeyRecord>;
+
+const BoundedKey = KeyRecord.extend({ valid_from: Instant, valid_until: Instant });
+
+export const RootSet = z.strictObject({
+  threshold: z.int().min(1).max(16),
+  keys: z.array(KeyRecord).min(1).max(16),
+});
+export type RootSet = z.infer<typeof RootSet>;
+
+export const OnlineKey = BoundedKey.extend({ scopes: z.array(ScopeType).min(1) });
+export type OnlineKey = z.infer<typeof OnlineKey>;
+
+export const ReleaseKey = BoundedKey.extend({
+  name: Name,
+  /** Empty means every profile. */
+  profiles: z.array(ProfileId).max(100),
+});
+export type ReleaseKey = z.infer<typeof ReleaseKey>;
+
+export const TrustBundle = z.strictObject({
+  /** A bundle marked demo is refused by an agent on anything but loopback. */
+  demo: z.boolean(),
+  /** Only ever goes up: a later bundle cannot turn it off. */
+  intents_required: z.boolean(),
+  root: RootSet,
+  online_keys: z.array(OnlineKey).max(16),
+  release_keys: z.array(ReleaseKey).max(100),
+  revoked_keys: z.array(KeyId).max(1000),
+});
+export type TrustBundle = z.infer<typeof TrustBundle>;

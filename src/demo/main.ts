@@ -1,0 +1,98 @@
+/**
+ * `npm run demo`: a control plane, five machines, one signed upgrade, on this computer alone.
+ *
+ * 1. Everything that is started is recorded first, and stopped at the end, however the end comes.
+ * 2. What it reports was read from the running programs.
+ */
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { recordedChildren } from "./children.ts";
+import { endCommands } from "./command.ts";
+import { stopPrograms } from "./fleet.ts";
+import { openDemoFolder } from "./folder.ts";
+import { runDemo } from "./run-demo.ts";
+
+const HELP = `Usage: npm run demo [-- --once] [--json] [--nodes N]
+
+Starts a control plane and a small fleet on this machine, and rolls version 2 of a program out to it.
+
+Options:
+  --once       leave when the rollout has ended; otherwise stay up until Ctrl-C
+  --json       the last line on stdout is the result as JSON
+  --nodes N    how many machines (default 5)
+
+Example:
+  npm run demo -- --once --json
+`;
+
+const clone = fileURLToPath(new URL("../../", import.meta.url));
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      once: { type: "boolean" },
+      json: { type: "boolean" },
+      nodes: { type: "string" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help === true) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const nodes = Number(values.nodes ?? 5);
+  if (!Number.isInteger(nodes) || nodes < 1 || nodes > 50) {
+    process.stderr.write("--nodes: a whole number from 1 to 50\n");
+    return 2;
+  }
+  const folder = await openDemoFolder(clone);
+  const home = join(folder, "operator");
+  const children = recordedChildren(folder);
+  let stopping: Promise<void> | null = null;
+
+  async function cleanUp(): Promise<void> {
+    endCommands();
+    await children.stopAll();
+    await stopPrograms(home, join(folder, "fleet"));
+    await rm(folder, { recursive: true, force: true });
+  }
+  /** A terminal and npm may both pass the same Ctrl-C on: the second one changes nothing. */
+  const stop = () => (stopping ??= cleanUp());
+  for (const [signal, code] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const) {
+    process.on(signal, () => void stop().finally(() => process.exit(values.once === true ? code : 0)));
+  }
+
+  await children.endLeftovers(); // (1)
+  await stopPrograms(home, join(folder, "fleet"));
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    const result = await runDemo({ children, folder, home, nodes, say });
+    if (values.json === true) process.stdout.write(`${JSON.stringify(result)}\n`);
+    if (values.once !== true) await forever();
+    return result.status === "completed" ? 0 : 1;
+  } catch (error) {
+    if (stopping === null) throw error;
+    return await forever(); // a signal ended the story: its handler leaves
+  } finally {
+    await stop();
+  }
+}
+
+/** People read this; stdout is the program's. */
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+const forever = (): Promise<never> => new Promise(() => setInterval(() => undefined, 3_600_000));
+
+process.exitCode = await main().catch((error: unknown) => {
+  say(`demo failed: ${error instanceof Error ? error.message : String(error)}`);
+  return 1;
+});

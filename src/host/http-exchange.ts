@@ -1,0 +1,110 @@
+/**
+ * One request and its response's head, over kept connections.
+ *
+ * 1. An exchange speaks to its one origin: no redirect is followed and no path leads elsewhere.
+ * 2. Only what is safe to repeat is sent again, and only when a kept connection turned out to be dead.
+ */
+import * as http from "node:http";
+import * as https from "node:https";
+import type { LookupFunction } from "node:net";
+import type { ConnectionOptions } from "node:tls";
+import { FairleadError } from "../core/errors.ts";
+import { errnoOf } from "./file-errors.ts";
+
+/** A subset of Node's: `rejectUnauthorized: false` is only for fetching what a pin then decides about. */
+type TlsOptions = Pick<
+  ConnectionOptions,
+  "ca" | "cert" | "key" | "servername" | "checkServerIdentity" | "rejectUnauthorized" | "minVersion"
+>;
+
+export interface HttpTarget {
+  /** Such as `https://host:8443`; with a socket path, `http://localhost`. */
+  readonly origin: string;
+  readonly socketPath?: string;
+  readonly tls?: TlsOptions;
+  readonly maxSockets?: number;
+  /** Resolves names in place of the system, to refuse addresses after resolution. */
+  readonly lookup?: LookupFunction;
+}
+
+export interface HttpRequest {
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly bytes?: Uint8Array;
+  /** For the whole exchange; for `stream`, until the headers are there. */
+  readonly timeoutMs?: number;
+  readonly maxResponseBytes?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface Exchange {
+  send(path: string, request: HttpRequest, signal: AbortSignal): Promise<http.IncomingMessage>;
+  describe(path: string): string;
+  close(): void;
+}
+
+const MAX_SOCKETS_DEFAULT = 64;
+const REPEATABLE = new Set(["GET", "HEAD"]);
+
+export function openExchange({ origin, socketPath, tls, maxSockets, lookup }: HttpTarget): Exchange {
+  const base = new URL(origin);
+  const secure = base.protocol === "https:";
+  if (!secure && base.protocol !== "http:")
+    throw new FairleadError("INVALID_INPUT", `${origin} is no HTTP address`);
+  const agentOptions = { keepAlive: true, maxSockets: maxSockets ?? MAX_SOCKETS_DEFAULT };
+  const agent = secure ? new https.Agent({ ...agentOptions, ...tls }) : new http.Agent(agentOptions);
+
+  const attempt = (url: URL, request: HttpRequest, signal: AbortSignal): Attempt => {
+    const body = bodyOf(request);
+    const outgoing = (secure ? https : http).request(url, {
+      agent,
+      signal,
+      method: request.method ?? "GET",
+      headers: headersOf(request, body),
+      ...(socketPath === undefined ? {} : { socketPath }),
+      ...(lookup === undefined ? {} : { lookup }),
+    });
+    const response = new Promise<http.IncomingMessage>((done, fail) => {
+      outgoing.once("response", done);
+      outgoing.on("error", fail);
+    });
+    outgoing.end(body);
+    return { outgoing, response };
+  };
+
+  return {
+    describe: (path) => `${socketPath ?? base.origin} ${path}`,
+    close: () => agent.destroy(),
+    async send(path, request, signal) {
+      const url = new URL(path, base);
+      if (url.origin !== base.origin)
+        throw new FairleadError("INVALID_INPUT", `${path} leaves ${base.origin}`); // (1)
+      const { outgoing, response } = attempt(url, request, signal);
+      try {
+        return await response;
+      } catch (error) {
+        const dead = outgoing.reusedSocket && errnoOf(error) === "ECONNRESET";
+        if (!dead || !REPEATABLE.has(outgoing.method)) throw error;
+        return attempt(url, request, signal).response; // (2)
+      }
+    },
+  };
+}
+
+interface Attempt {
+  readonly outgoing: http.ClientRequest;
+  readonly response: Promise<http.IncomingMessage>;
+}
+
+function bodyOf({ json, bytes }: HttpRequest): Uint8Array | undefined {
+  return json === undefined ? bytes : Buffer.from(JSON.stringify(json));
+}
+
+function headersOf({ json, headers }: HttpRequest, body: Uint8Array | undefined): Record<string, string> {
+  return {
+    ...(json === undefined ? {} : { "content-type": "application/json" }),
+    ...(body === undefined ? {} : { "content-length": String(body.length) }),
+    ...headers,
+  };
+}

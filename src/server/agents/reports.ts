@@ -1,0 +1,69 @@
+/**
+ * Reports of agents become rows, then a nudge. A report delivered twice is stored once.
+ * A report counts only for a command that was sent to the node that reports.
+ */
+import type { NodeId, RolloutId } from "../../core/ids.ts";
+import type { ReportRequest } from "../../core/protocol/agent-api.ts";
+import type { Database, Transaction } from "../db/database.ts";
+import { appendEvents } from "../events/append.ts";
+import type { Nudge } from "../drive/nudge.ts";
+import { createBatcher } from "./batcher.ts";
+import { upsertHeartbeats } from "./heartbeats.ts";
+
+export interface NodeReports {
+  readonly nodeId: NodeId;
+  readonly request: ReportRequest;
+}
+
+export type StoreReports = (reports: NodeReports) => Promise<void>;
+
+export function createReportStore(db: Database, nudge: Nudge): StoreReports {
+  return createBatcher<NodeReports, void>(
+    async (items) => {
+      const rollouts = await db.begin((tx) => storeAll(tx, items));
+      for (const id of rollouts) nudge(id);
+      return items.map(() => undefined);
+    },
+    { itemsMax: 500, lingerMs: 5, concurrentMax: 2 },
+  );
+}
+
+async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise<Set<RolloutId>> {
+  const rows = items.flatMap(({ nodeId, request }) =>
+    request.reports.map(({ report_id, command_id, body }) => ({
+      report_id,
+      command_id,
+      node_id: nodeId,
+      body,
+    })),
+  );
+  const stored = await tx<{ rollout_id: RolloutId }[]>`
+    insert into upgrade_reports (report_id, rollout_id, node_id, command_id, body, created_at)
+    select r.report_id, c.rollout_id, r.node_id, r.command_id, r.body, clock_timestamp()
+    from rows from (jsonb_to_recordset(${tx.json(rows)})
+      as (report_id uuid, command_id uuid, node_id uuid, body jsonb)) with ordinality
+      as r(report_id, command_id, node_id, body, place)
+    join commands c on c.command_id = r.command_id and c.node_id = r.node_id
+    order by place
+    on conflict (report_id) do nothing returning rollout_id`;
+  const answered = rows.filter(({ body }) => body.kind !== "progress").map(({ command_id }) => command_id);
+  if (answered.length > 0) {
+    await tx`update commands set answered_at = coalesce(answered_at, now()) where command_id = any(${answered})`;
+  }
+  const heartbeats = items.flatMap(({ nodeId, request: { heartbeat } }) =>
+    heartbeat === null ? [] : [{ nodeId, heartbeat }],
+  );
+  const newest = [...new Map(heartbeats.map((item) => [item.nodeId, item])).values()];
+  if (newest.length > 0) await upsertHeartbeats(tx, newest);
+  await appendEvents(tx, refusals(items));
+  return new Set(stored.map((row) => row.rollout_id));
+}
+
+const refusals = (items: readonly NodeReports[]) =>
+  items.flatMap(({ nodeId, request }) =>
+    request.reports.flatMap(({ body, command_id }) =>
+      body.kind === "refused"
+        ? [{ kind: "node.rejection", node_id: nodeId, data: { command_id, ...body.rejection } }]
+        : [],
+    ),
+  );

@@ -1,0 +1,73 @@
+/** The agents' side of the server. Who asks is known from its certificate before any of this runs. */
+import type { FastifyInstance } from "fastify";
+import { FairleadError } from "../../core/errors.ts";
+import { Digest, type NodeId } from "../../core/ids.ts";
+import { Heartbeat, PollRequest, ReportRequest, type PollResponse } from "../../core/protocol/agent-api.ts";
+import { parseBody } from "../api/parse-body.ts";
+import type { Database } from "../db/database.ts";
+import type { FindDelivery } from "./deliveries.ts";
+import type { StoreHeartbeat } from "./heartbeats.ts";
+import type { Polls } from "./polls.ts";
+import type { StoreReports } from "./reports.ts";
+
+export interface AgentRoutesDeps {
+  readonly db: Database;
+  readonly polls: Polls;
+  readonly findDelivery: FindDelivery;
+  readonly storeHeartbeat: StoreHeartbeat;
+  readonly storeReports: StoreReports;
+  readonly now: () => number;
+}
+
+export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps): void {
+  app.post("/agent/v1/poll", async (request, reply) => {
+    const body = parseBody(PollRequest, request.body);
+    const gone = new AbortController();
+    reply.raw.once("close", () => gone.abort());
+    const answer = await poll(deps, request.nodeId, body, gone.signal);
+    return answer ?? reply.code(204).send();
+  });
+
+  app.post("/agent/v1/heartbeat", async (request, reply) => {
+    await deps.storeHeartbeat({ nodeId: request.nodeId, heartbeat: parseBody(Heartbeat, request.body) });
+    return reply.code(204).send();
+  });
+
+  app.post("/agent/v1/reports", async (request, reply) => {
+    await deps.storeReports({ nodeId: request.nodeId, request: parseBody(ReportRequest, request.body) });
+    return reply.code(204).send();
+  });
+
+  app.get<{ Params: { digest: string } }>("/agent/v1/blobs/:digest", async (request, reply) => {
+    const digest = parseBody(Digest, request.params.digest);
+    const [row] = await deps.db<{ bytes: Buffer }[]>`
+      select b.bytes from blobs b where b.digest = ${digest} and exists (
+        select 1 from rollout_configs rc join rollout_nodes rn on rn.rollout_id = rc.rollout_id
+        where rc.sha256 = b.digest and rn.node_id = ${request.nodeId})`;
+    if (row === undefined) throw new FairleadError("NOT_FOUND", "no such config for this node");
+    return reply.type("application/octet-stream").send(row.bytes);
+  });
+}
+
+async function poll(
+  deps: AgentRoutesDeps,
+  nodeId: NodeId,
+  { have, command_mark: mark, intent_serials: serials, wait_ms }: PollRequest,
+  signal: AbortSignal,
+): Promise<PollResponse | null> {
+  const until = deps.now() + wait_ms;
+  const waiter = deps.polls.register(nodeId);
+  try {
+    for (;;) {
+      const { snapshots, commands, voidIntents } = await deps.findDelivery({ nodeId, have, mark, serials });
+      if (snapshots.length + commands.length + voidIntents.length > 0) {
+        return { snapshots: [...snapshots], commands: [...commands], void_intents: [...voidIntents] };
+      }
+      const left = until - deps.now();
+      if (left <= 0 || signal.aborted) return null;
+      await waiter.wait(left, signal);
+    }
+  } finally {
+    waiter.cancel();
+  }
+}

@@ -1,0 +1,78 @@
+/** The operators' listener: API, documents, metrics and console on one address. */
+import { randomUUID } from "node:crypto";
+import cookie from "@fastify/cookie";
+import rateLimit from "@fastify/rate-limit";
+import { fastifySSE } from "@fastify/sse";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
+import { LIMITS } from "../../core/limits.ts";
+import { createAuthenticator } from "../auth/authenticate.ts";
+import { measureRequests } from "../metrics/http-metrics.ts";
+import { controlAccess } from "./access.ts";
+import { serveConsole } from "./console.ts";
+import type { OperatorsDeps } from "./deps.ts";
+import { handleErrors } from "./errors.ts";
+import { listenerTls } from "./listen.ts";
+import { describeApi } from "./openapi.ts";
+import { rateLimitOptions } from "./rate-limit.ts";
+import { registerAuthRoutes } from "./routes/auth.ts";
+import { registerEventRoutes } from "./routes/events.ts";
+import { registerGrantRoutes } from "./routes/grants.ts";
+import { registerNodeRoutes } from "./routes/nodes.ts";
+import { registerRolloutRoutes } from "./routes/rollouts.ts";
+import { registerTrustRoutes } from "./routes/trust.ts";
+import { setSecurityHeaders } from "./security-headers.ts";
+import { registerServiceRoutes } from "./service-routes.ts";
+import type { ZodApp } from "./zod-app.ts";
+
+const requestTimeoutMs = 30_000;
+const pingIntervalMs = 15_000;
+
+export async function createOperatorsApp(deps: OperatorsDeps): Promise<FastifyInstance> {
+  const app = await newApp(deps);
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  handleErrors(app, deps.log);
+  setSecurityHeaders(app);
+  measureRequests(app, "operators", deps.metrics);
+  await app.register(cookie);
+  await app.register(rateLimit, rateLimitOptions);
+  await app.register(fastifySSE, { heartbeatInterval: pingIntervalMs });
+
+  const typed: ZodApp = app.withTypeProvider<ZodTypeProvider>();
+  await describeApi(typed, deps.version);
+  await typed.register(async (api) => registerApi(api.withTypeProvider<ZodTypeProvider>(), deps), {
+    prefix: "/api/v1",
+  });
+  registerServiceRoutes(typed, deps);
+  await serveConsole(app, deps.consoleDir);
+  return app;
+}
+
+async function newApp({ listenHost, tls }: OperatorsDeps): Promise<FastifyInstance> {
+  const options = {
+    bodyLimit: LIMITS.requestBytesMax,
+    requestTimeout: requestTimeoutMs,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    trustProxy: false,
+    forceCloseConnections: true,
+    logger: false,
+  } as const;
+  const secure = await listenerTls(listenHost, tls);
+  if (secure === undefined) return Fastify(options);
+  // Routes are the same over TLS; only the type of the raw server differs.
+  return Fastify({ ...options, https: { ...secure, minVersion: "TLSv1.2" } });
+}
+
+function registerApi(api: ZodApp, deps: OperatorsDeps): void {
+  const ownOrigin = (request: FastifyRequest): string =>
+    deps.publicUrl === undefined ? `${request.protocol}://${request.host}` : new URL(deps.publicUrl).origin;
+  controlAccess(api, createAuthenticator(deps.db, deps.tokens, deps.oidc), ownOrigin);
+  registerAuthRoutes(api, deps, ownOrigin);
+  registerTrustRoutes(api, deps);
+  registerGrantRoutes(api, deps);
+  registerNodeRoutes(api, deps);
+  registerRolloutRoutes(api, deps);
+  registerEventRoutes(api, deps);
+}

@@ -1,0 +1,89 @@
+/** Nodes as operators see them: the row, its newest heartbeat, its recorded version and its certificate. */
+import { z } from "zod";
+import { FairleadError } from "../../core/errors.ts";
+import type { NodeId } from "../../core/ids.ts";
+import { NodeView } from "../../core/protocol/operator-api.ts";
+import type { Database } from "../db/database.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import type { Page } from "./ports.ts";
+
+export interface NodeFilter extends Page {
+  readonly chain_profile_id?: string;
+  readonly node_type?: string;
+  readonly binary_version?: string;
+}
+
+const After = z.strictObject({ name: z.string().max(253) });
+
+export async function listNodes(
+  db: Database,
+  filter: NodeFilter,
+): Promise<{ nodes: NodeView[]; next_cursor: string | null }> {
+  const { chain_profile_id, node_type, binary_version, limit, cursor } = filter;
+  const after = cursor === undefined ? null : decodeCursor(cursor, After).name;
+  const rows = await db<NodeRow[]>`
+    ${selectNodes(db)}
+    where true
+      ${after === null ? db`` : db`and n.name > ${after}`}
+      ${chain_profile_id === undefined ? db`` : db`and n.chain_profile_id = ${chain_profile_id}`}
+      ${node_type === undefined ? db`` : db`and n.node_type = ${node_type}`}
+      ${binary_version === undefined ? db`` : db`and cs.binary_version = ${binary_version}`}
+    order by n.name limit ${limit + 1}`;
+  const nodes = rows.slice(0, limit).map(nodeView);
+  const last = rows.length > limit ? nodes.at(-1) : undefined;
+  return { nodes, next_cursor: last === undefined ? null : encodeCursor({ name: last.name }) };
+}
+
+export async function getNode(db: Database, id: NodeId): Promise<NodeView> {
+  const [row] = await db<NodeRow[]>`${selectNodes(db)} where n.id = ${id}`;
+  if (row === undefined) throw new FairleadError("NOT_FOUND", `there is no node ${id}`);
+  return nodeView(row);
+}
+
+const selectNodes = (db: Database) => db`
+  select n.id, n.name, n.state, n.chain_profile_id, n.node_type, n.roles, n.labels, n.enrolled_at, n.revoked_at,
+         hb.received_at, hb.agent_version, hb.programs, hb.applied, hb.last_rejection, cs.binary_version,
+         (select max(c.not_after) from node_certificates c where c.node_id = n.id and c.revoked_at is null) as not_after
+  from nodes n
+  left join node_heartbeats hb on hb.node_id = n.id
+  left join node_config_state cs on cs.node_id = n.id and cs.chain_profile_id = n.chain_profile_id`;
+
+interface NodeRow {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+  readonly chain_profile_id: string;
+  readonly node_type: string;
+  readonly roles: string[];
+  readonly labels: unknown;
+  readonly enrolled_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly received_at: Date | null;
+  readonly agent_version: string | null;
+  readonly programs: unknown;
+  readonly applied: unknown;
+  readonly last_rejection: unknown;
+  readonly binary_version: string | null;
+  readonly not_after: Date | null;
+}
+
+function nodeView(row: NodeRow): NodeView {
+  return NodeView.parse({
+    id: row.id,
+    name: row.name,
+    state: row.state,
+    chain_profile_id: row.chain_profile_id,
+    node_type: row.node_type,
+    roles: row.roles,
+    labels: row.labels,
+    enrolled: row.enrolled_at !== null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+    last_heartbeat_at: row.received_at?.toISOString() ?? null,
+    agent_version: row.agent_version,
+    binary_version: row.binary_version,
+    programs: row.programs ?? [],
+    applied: row.applied ?? {},
+    last_rejection: row.last_rejection ?? null,
+    certificate_expires_at: row.not_after?.toISOString() ?? null,
+  });
+}

@@ -1,0 +1,54 @@
+/** The OpenAPI 3.1 document, made from the schemas that the routes validate with. */
+import swagger from "@fastify/swagger";
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from "fastify-type-provider-zod";
+import { z } from "zod";
+import * as api from "../../core/protocol/operator-api.ts";
+import { RolloutCreate } from "../../core/rollout/create.ts";
+import { TrustBundle } from "../../core/snapshot/trust-bundle.ts";
+import type { ZodApp } from "./zod-app.ts";
+
+/** Names that generated clients see. What stands here is written once in the document and referred to. */
+const NAMED = {
+  ErrorResponse: api.ErrorResponse,
+  EventView: api.EventView,
+  NodeView: api.NodeView,
+  NodeUpgradeView: api.NodeUpgradeView,
+  RolloutView: api.RolloutView,
+  RolloutCreate,
+  TrustBundle,
+  TrustView: api.TrustView,
+  WhoAmI: api.WhoAmI,
+};
+
+const INTRODUCTION = `Call \`POST /api/v1/auth/token\` with an API key and send the answer's token as
+\`Authorization: Bearer …\`; tokens of the configured OpenID issuer work as well. All calls need the scope \`admin\`,
+which is granted on the server only. A failure answers with \`ErrorResponse\`: a stable code, what happened, what to do.`;
+
+export async function describeApi(app: ZodApp, version: string): Promise<void> {
+  const schemaRegistry = z.registry<{ id?: string }>();
+  for (const [id, schema] of Object.entries(NAMED)) schemaRegistry.add(schema, { id });
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Fairlead", version, description: INTRODUCTION },
+      components: {
+        securitySchemes: {
+          token: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+          session: { type: "apiKey", in: "cookie", name: "fairlead_session" },
+        },
+      },
+      security: [{ token: [] }, { session: [] }],
+    },
+    transform: createJsonSchemaTransform({ schemaRegistry }),
+    transformObject: createJsonSchemaTransformObject({ schemaRegistry }),
+  });
+  app.addHook("onRoute", (route) => {
+    if (!route.url.startsWith("/api/") || route.schema === undefined) return;
+    const response = route.schema.response as Record<string, unknown> | undefined;
+    route.schema = {
+      ...route.schema,
+      ...(route.config?.access === "public" ? { security: [] } : {}),
+      response: { ...response, "4xx": api.ErrorResponse, "5xx": api.ErrorResponse },
+    };
+  });
+}

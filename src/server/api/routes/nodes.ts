@@ -1,0 +1,72 @@
+/** Nodes: who is there, who may join, who must leave. */
+import { z } from "zod";
+import { NodeId, ProfileId } from "../../../core/ids.ts";
+import {
+  EnrollmentTokenRequest,
+  EnrollmentTokenResponse,
+  NodeList,
+  NodeView,
+  SignalRequest,
+} from "../../../core/protocol/operator-api.ts";
+import { createEnrollmentToken } from "../../identity/enrollment-tokens.ts";
+import { principalOf } from "../access.ts";
+import type { OperatorsDeps } from "../deps.ts";
+import { getNode, listNodes } from "../node-views.ts";
+import { pageQuery } from "../page-query.ts";
+import type { ZodApp } from "../zod-app.ts";
+
+const tags = ["Nodes"];
+const params = z.strictObject({ id: NodeId });
+const querystring = z.strictObject({
+  chain_profile_id: ProfileId.exactOptional(),
+  node_type: z.string().max(100).exactOptional(),
+  binary_version: z.string().max(50).exactOptional(),
+  ...pageQuery,
+});
+
+export function registerNodeRoutes(app: ZodApp, deps: OperatorsDeps): void {
+  const { db } = deps;
+
+  app.post(
+    "/enrollment-tokens",
+    {
+      schema: {
+        tags,
+        summary: "Allow one new node to enroll",
+        body: EnrollmentTokenRequest,
+        response: { 201: EnrollmentTokenResponse },
+      },
+    },
+    async (request, reply) => reply.code(201).send(await createEnrollmentToken(db, request.body)),
+  );
+
+  app.get(
+    "/nodes",
+    { schema: { tags, summary: "List nodes by name", querystring, response: { 200: NodeList } } },
+    async (request) => listNodes(db, request.query),
+  );
+
+  app.get(
+    "/nodes/:id",
+    { schema: { tags, summary: "One node", params, response: { 200: NodeView } } },
+    async (request) => getNode(db, request.params.id),
+  );
+
+  app.post(
+    "/nodes/:id/revoke",
+    {
+      schema: {
+        tags,
+        summary: "Take a node out; returns when every live replica refuses it",
+        params,
+        body: SignalRequest.nullish(),
+        response: { 200: NodeView },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      await deps.revokeNode(id, principalOf(request).user, request.body?.reason ?? null);
+      return getNode(db, id);
+    },
+  );
+}

@@ -1,0 +1,64 @@
+/** First run and trust: how a new server gets its trust bundle, and what it holds. */
+import {
+  BootstrapRequest,
+  BootstrapResponse,
+  InitializeRequest,
+  InitializeResponse,
+  TrustView,
+} from "../../../core/protocol/operator-api.ts";
+import { checkFirstRun } from "../../auth/first-run-secret.ts";
+import { initialize } from "../../auth/initialize.ts";
+import type { OperatorsDeps } from "../deps.ts";
+import { readTrust } from "../trust-view.ts";
+import type { ZodApp } from "../zod-app.ts";
+import { signInLimit } from "./auth.ts";
+
+const tags = ["Trust"];
+
+export function registerTrustRoutes(app: ZodApp, deps: OperatorsDeps): void {
+  app.post(
+    "/bootstrap",
+    {
+      ...signInLimit(deps),
+      schema: {
+        tags,
+        summary: "What `fairlead init` needs to know of a new server",
+        body: BootstrapRequest,
+        response: { 200: BootstrapResponse },
+      },
+    },
+    async (request) => {
+      await checkFirstRun(deps.db, deps.firstRunSecretPath, request.body.first_run_secret);
+      const { key_id, public_key } = deps.online.record;
+      return {
+        cluster_id: deps.clusterId,
+        online_key: { key_id, algorithm: "Ed25519" as const, public_key },
+        ca_pin: deps.ca.pin,
+        enroll_url: deps.enrollUrl(),
+      };
+    },
+  );
+
+  app.post(
+    "/bootstrap/trust-bundle",
+    {
+      ...signInLimit(deps),
+      schema: {
+        tags,
+        summary: "Hand in the first trust bundle; the answer holds the first administrator's key",
+        body: InitializeRequest,
+        response: { 200: InitializeResponse },
+      },
+    },
+    async (request) => {
+      const { first_run_secret, trust_bundle } = request.body;
+      return { api_key: await initialize(deps, first_run_secret, Buffer.from(trust_bundle, "base64")) };
+    },
+  );
+
+  app.get(
+    "/trust",
+    { schema: { tags, summary: "The trust bundle in force", response: { 200: TrustView } } },
+    async () => readTrust(deps),
+  );
+}

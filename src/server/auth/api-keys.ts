@@ -1,0 +1,30 @@
+/** API keys: `flk_` and 43 characters, shown once, kept as a hash, exchanged for short-lived tokens. */
+import { randomUUID } from "node:crypto";
+import type { Database, Queryable } from "../db/database.ts";
+import { knownScopes, userOfKey, type Principal, type Scope } from "./principal.ts";
+import { hashSecret, newSecret } from "./secrets.ts";
+
+const FORM = /^flk_[A-Za-z0-9_-]{43}$/;
+
+export async function createApiKey(db: Queryable, name: string, scopes: readonly Scope[]): Promise<string> {
+  const key = `flk_${newSecret()}`;
+  await db`
+    insert into api_keys (id, name, key_hash, scopes)
+    values (${randomUUID()}, ${name}, ${hashSecret(key)}, ${[...scopes]})`;
+  return key;
+}
+
+/** The key's row id, for the token; null when there is no such key. */
+export async function findApiKey(db: Database, key: string): Promise<string | null> {
+  if (!FORM.test(key)) return null;
+  const [row] = await db<{ id: string }[]>`
+    select id from api_keys where key_hash = ${hashSecret(key)} and revoked_at is null`;
+  return row?.id ?? null;
+}
+
+/** Asked at every call: a revoked key's tokens are worth nothing at once. */
+export async function principalOfKey(db: Database, id: string): Promise<Principal | null> {
+  const [row] = await db<{ name: string; scopes: string[] }[]>`
+    select name, scopes from api_keys where id = ${id} and revoked_at is null`;
+  return row === undefined ? null : { user: userOfKey(row.name), scopes: knownScopes(row.scopes) };
+}

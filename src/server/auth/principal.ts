@@ -1,0 +1,19 @@
+/** Who makes a call and what he may do. Scopes come from rows of ours; no token's claim adds one. */
+import { z } from "zod";
+
+const SCOPES = ["admin"] as const;
+export const Scope = z.enum(SCOPES);
+export type Scope = z.infer<typeof Scope>;
+
+export interface Principal {
+  /** Stands in events and in `created_by`: `key:<name>` or `oidc:<subject>`. */
+  readonly user: string;
+  readonly scopes: readonly Scope[];
+}
+
+export const userOfKey = (name: string): string => `key:${name}`;
+export const userOfSubject = (subject: string): string => `oidc:${subject}`;
+
+/** Rows may name scopes of a later version: what is not known here grants nothing. */
+export const knownScopes = (scopes: readonly string[]): Scope[] =>
+  SCOPES.filter((scope) => scopes.includes(scope));

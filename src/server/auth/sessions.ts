@@ -1,0 +1,53 @@
+/**
+ * How a browser signs in.
+ *
+ * 1. A link's code works once and for ten minutes; it travels in the fragment, which no server log sees.
+ * 2. Code and session token are kept as hashes: who reads the table cannot sign in.
+ */
+import type { Database } from "../db/database.ts";
+import { FairleadError } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { knownScopes, type Principal } from "./principal.ts";
+import { hashSecret, newSecret } from "./secrets.ts";
+
+export const SESSION_COOKIE = "fairlead_session";
+
+export async function createSignInCode(
+  db: Database,
+  principal: Principal,
+): Promise<{ readonly code: string; readonly expiresAt: Date }> {
+  const code = newSecret();
+  await db`delete from sign_in_codes where expires_at <= now()`;
+  const [row] = await db<{ expires_at: Date }[]>`
+    insert into sign_in_codes (code_hash, user_name, scopes, expires_at)
+    values (${hashSecret(code)}, ${principal.user}, ${[...principal.scopes]}, now() + ${LIMITS.signInCodeLifetimeMs} * interval '1 millisecond')
+    returning expires_at`;
+  return { code, expiresAt: row!.expires_at };
+}
+
+export async function openSession(db: Database, code: string): Promise<string> {
+  const token = newSecret();
+  return db.begin(async (tx) => {
+    const [row] = await tx<{ user_name: string; scopes: string[]; live: boolean }[]>`
+      delete from sign_in_codes where code_hash = ${hashSecret(code)}
+      returning user_name, scopes, expires_at > now() as live`; // (1)
+    if (row === undefined || !row.live) {
+      throw new FairleadError("TOKEN_INVALID", "the sign-in link was used already or has expired");
+    }
+    await tx`delete from console_sessions where expires_at <= now()`;
+    await tx`
+      insert into console_sessions (token_hash, user_name, scopes, expires_at)
+      values (${hashSecret(token)}, ${row.user_name}, ${row.scopes}, now() + ${LIMITS.consoleSessionLifetimeMs} * interval '1 millisecond')`;
+    return token;
+  });
+}
+
+export async function principalOfSession(db: Database, token: string): Promise<Principal | null> {
+  const [row] = await db<{ user_name: string; scopes: string[] }[]>`
+    select user_name, scopes from console_sessions where token_hash = ${hashSecret(token)} and expires_at > now()`;
+  return row === undefined ? null : { user: row.user_name, scopes: knownScopes(row.scopes) };
+}
+
+export async function closeSession(db: Database, token: string): Promise<void> {
+  await db`delete from console_sessions where token_hash = ${hashSecret(token)}`;
+}

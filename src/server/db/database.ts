@@ -1,0 +1,48 @@
+/**
+ * The one way to reach PostgreSQL.
+ *
+ * 1. Every statement is plain SQL with bound values: `sql\`…\`` never splices text.
+ * 2. A hung replica cannot hold a row for long: locks and idle transactions have bounds.
+ */
+import postgres from "postgres";
+import type { Logger } from "../../host/log.ts";
+
+export type Database = postgres.Sql<{ bigint: number }>;
+export type Transaction = postgres.TransactionSql<{ bigint: number }>;
+/** Either: for queries that run inside a transaction or alone. */
+export type Queryable = Database | Transaction;
+
+export interface DatabaseOptions {
+  /** A URL, or the folder of a unix socket with its credentials. */
+  readonly url?: string | undefined;
+  readonly socket?: {
+    readonly path: string;
+    readonly user: string;
+    readonly password: string;
+    readonly database: string;
+  };
+  readonly poolMax?: number;
+}
+
+const INT8_OID = 20;
+
+export function openDatabase(options: DatabaseOptions, log: Logger): Database {
+  const common = {
+    max: options.poolMax ?? 20,
+    idle_timeout: 60,
+    connect_timeout: 10,
+    onnotice: () => {},
+    connection: {
+      application_name: "fairlead",
+      lock_timeout: 10_000,
+      idle_in_transaction_session_timeout: 15_000,
+      statement_timeout: 60_000,
+    },
+    // Ids and versions stay below 2^53, so a bigint column reads as a number.
+    types: { bigint: { to: INT8_OID, from: [INT8_OID], serialize: String, parse: Number } },
+    onclose: (connection: number) => log.debug("database connection closed", { connection }),
+  };
+  if (options.url !== undefined) return postgres(options.url, common);
+  const { path, user, password, database } = options.socket!;
+  return postgres({ ...common, path, user, password, database });
+}

@@ -1,0 +1,7 @@
+/** Every advisory lock of the server, so that no two subjects share a number. */
+export const LOCKS = {
+  migrate: 7_402_001,
+  events: 7_402_002,
+  revocations: 7_402_003,
+  sweep: 7_402_004,
+} as const;

@@ -1,0 +1,133 @@
+/**
+ * Real PostgreSQL and real Restate inside one data folder: started, kept running and stopped.
+ *
+ * 1. One process at a time uses a data folder.
+ * 2. Nothing that was started outlives `stop`; nothing outlives a SIGKILL of ours for more than seconds, or at the
+ *    latest until the next start.
+ * 3. No TCP port is opened.
+ */
+import { join } from "node:path";
+import { FairleadError } from "../../core/errors.ts";
+import { ensureDirectory } from "../../host/files.ts";
+import { acquireLock } from "../../host/lock-file.ts";
+import type { Logger } from "../../host/log.ts";
+import { type Home, openHome, removeHome } from "./home.ts";
+import { type Children, endLeftovers, readChildren, recordChildren } from "./leftovers.ts";
+import { type DatabaseSocket, ensureDatabase, preparePostgres } from "./postgres.ts";
+import { prepareRestate, type RestateEndpoints } from "./restate.ts";
+import { type Program, type ProgramName, supervise, type Supervised } from "./supervisor.ts";
+import { startWatch } from "./watch.ts";
+
+export type { DatabaseSocket, RestateEndpoints };
+
+export interface EmbeddedOptions {
+  readonly dataDir: string;
+  readonly log: Logger;
+}
+
+export interface Embedded {
+  readonly database: DatabaseSocket;
+  readonly restate: RestateEndpoints;
+  /** Called when a program died and answers again; the answer takes the listener away. */
+  onRestart(listener: (name: ProgramName) => void): () => void;
+  /** The processes as they are now. */
+  processes(): Children;
+  stop(): Promise<void>;
+}
+
+export async function startEmbedded({ dataDir, log }: EmbeddedOptions): Promise<Embedded> {
+  const home = await openHome(dataDir);
+  const lock = await acquireLock(home.path, "embedded"); // (1)
+  if (lock.kind === "held") {
+    throw new FairleadError("NOT_READY", `${dataDir} is in use by the process ${lock.by.pid}`, {
+      pid: lock.by.pid,
+    });
+  }
+  await endLeftovers(home.path, log); // (2)
+  await ensureDirectory(home.logDir);
+  const engines = await startEngines(home, log).catch(async (error: unknown) => {
+    await lock.release();
+    throw error;
+  });
+  return {
+    ...engines,
+    stop: async () => {
+      await engines.stop();
+      await lock.release();
+    },
+  };
+}
+
+/** Removes the engines' data, wherever it lies. */
+export async function removeEmbedded(dataDir: string): Promise<void> {
+  await removeHome(dataDir);
+}
+
+/** The same for a folder that a killed run may still be using: what it left running is ended first. */
+export async function discardEmbedded(dataDir: string, log: Logger): Promise<void> {
+  const home = await openHome(dataDir);
+  const lock = await acquireLock(home.path, "embedded"); // (1)
+  if (lock.kind === "held") {
+    throw new FairleadError("NOT_READY", `${dataDir} is in use by the process ${lock.by.pid}`, {
+      pid: lock.by.pid,
+    });
+  }
+  await endLeftovers(home.path, log);
+  await lock.release();
+  await removeHome(dataDir);
+}
+
+/** Which processes a server on this data folder runs, as a test or an operator sees it from outside. */
+export async function embeddedProcesses(dataDir: string): Promise<Children> {
+  return readChildren((await openHome(dataDir)).path);
+}
+
+async function startEngines(home: Home, log: Logger): Promise<Embedded> {
+  const [postgres, restate] = await Promise.all([preparePostgres(home), prepareRestate(home)]);
+  const watch = await startWatch(log);
+  const listeners = new Set<(name: ProgramName) => void>();
+  let children: Children = {};
+  let recorded = Promise.resolve();
+
+  const start = async (program: Program): Promise<Supervised> =>
+    supervise(program, {
+      log,
+      logFile: join(home.logDir, `${program.name}.log`),
+      spawned: async (identity) => {
+        children = { ...children, [program.name]: identity };
+        watch.over(Object.values(children)); // first: it needs no disk
+        recorded = recorded.then(async () => recordChildren(home.path, children));
+        await recorded;
+      },
+      restarted: () => {
+        for (const listener of listeners) listener(program.name);
+      },
+    });
+
+  const starts = await Promise.allSettled([start(postgres.program), start(restate.program)]);
+
+  async function stop(): Promise<void> {
+    const running = starts.filter((each) => each.status === "fulfilled").map((each) => each.value);
+    await Promise.all(running.map(async (each) => each.stop()));
+    await recordChildren(home.path, {});
+    watch.end();
+  }
+
+  try {
+    for (const each of starts) if (each.status === "rejected") throw each.reason;
+    await ensureDatabase(postgres.socket);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    database: postgres.socket,
+    restate: restate.endpoints,
+    processes: () => children,
+    stop,
+    onRestart(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** PostgreSQL and Restate: our own inside the data folder, or the site's. Everything after this is the same code. */
+import { FairleadError } from "../core/errors.ts";
+import type { Logger } from "../host/log.ts";
+import type { ServerConfig } from "./config.ts";
+import { openDatabase, type Database } from "./db/database.ts";
+import type { EngineAddress } from "./drive/engine.ts";
+import { discardEmbedded, removeEmbedded, startEmbedded } from "./embedded/embedded.ts";
+
+export interface Engines {
+  readonly db: Database;
+  readonly restate: EngineAddress;
+  stop(): Promise<void>;
+}
+
+export async function startEngines(config: ServerConfig, log: Logger): Promise<Engines> {
+  const { engines, dataDir } = config;
+  if (engines.kind === "external") {
+    const db = openDatabase({ url: engines.databaseUrl }, log);
+    const restate = {
+      ingress: { origin: new URL(engines.restateUrl).origin },
+      admin: { origin: new URL(engines.restateAdminUrl).origin },
+      identityKey: engines.identityKey,
+    };
+    await db`select 1`.catch((cause: unknown) => {
+      throw new FairleadError(
+        "UNREACHABLE",
+        "the database does not answer at --database-url",
+        undefined,
+        cause,
+      );
+    });
+    return { db, restate, stop: () => db.end({ timeout: 5 }) };
+  }
+  if (engines.ephemeral) await discardEmbedded(dataDir, log);
+  const embedded = await startEmbedded({ dataDir, log });
+  const db = openDatabase({ socket: embedded.database }, log);
+  const { ingress, admin, publicIdentity } = embedded.restate;
+  return {
+    db,
+    restate: { ingress, admin, identityKey: publicIdentity },
+    async stop() {
+      await db.end({ timeout: 5 });
+      await embedded.stop();
+      if (engines.ephemeral) await removeEmbedded(dataDir);
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * Every state change leaves an event row in the same transaction.
+ *
+ * 1. Ids are given and committed in one order: whoever has read up to N has missed nothing below N.
+ *    The lock is taken last and held for the commit only.
+ */
+import type { Json } from "../../core/json.ts";
+import type { Transaction } from "../db/database.ts";
+import { LOCKS } from "../db/locks.ts";
+
+export const EVENTS_CHANNEL = "fairlead_events";
+
+export interface NewEvent {
+  readonly kind: string;
+  readonly rollout_id?: string | null;
+  readonly node_id?: string | null;
+  readonly actor?: string | null;
+  readonly data: Json;
+}
+
+export async function appendEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx`select pg_advisory_xact_lock(${LOCKS.events})`;
+  await tx`
+    insert into events (at, kind, rollout_id, node_id, actor, data)
+    select clock_timestamp(), e->>'kind', (e->>'rollout_id')::uuid, (e->>'node_id')::uuid, e->>'actor', e->'data'
+    from jsonb_array_elements(${tx.json(events as never)}) with ordinality as t(e, place) order by place`;
+  await tx`select pg_notify(${EVENTS_CHANNEL}, '')`;
+}

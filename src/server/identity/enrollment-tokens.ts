@@ -1,0 +1,47 @@
+/**
+ * The right to enroll one node, once. The server keeps a hash of the secret and gives the secret away once.
+ * Name, profile, type, roles and labels are the operator's: the node claims none of them.
+ */
+import { randomUUID } from "node:crypto";
+import type { z } from "zod";
+import { FairleadError } from "../../core/errors.ts";
+import type { NodeId } from "../../core/ids.ts";
+import type { EnrollmentTokenRequest, EnrollmentTokenResponse } from "../../core/protocol/operator-api.ts";
+import type { Database, Transaction } from "../db/database.ts";
+import { hashSecret, newSecret } from "../auth/secrets.ts";
+
+export async function createEnrollmentToken(
+  db: Database,
+  request: z.infer<typeof EnrollmentTokenRequest>,
+): Promise<z.infer<typeof EnrollmentTokenResponse>> {
+  const secret = newSecret();
+  const { id, expires_at } = await db.begin(async (tx) => {
+    const id = await nodeFor(tx, request);
+    // One token at a time: an older one that was lost must not enroll a second machine under this name.
+    await tx`delete from enrollment_tokens where node_id = ${id}`;
+    const [token] = await tx<{ expires_at: Date }[]>`
+      insert into enrollment_tokens (secret_hash, node_id, expires_at)
+      values (${hashSecret(secret)}, ${id}, now() + ${request.expires_in_seconds} * interval '1 second')
+      returning expires_at`;
+    return { id, expires_at: token!.expires_at };
+  });
+  return { node_id: id, secret, expires_at: expires_at.toISOString() };
+}
+
+/** A node that waits for its first enrollment, or was revoked, gets a new token under its old id. */
+async function nodeFor(tx: Transaction, request: z.infer<typeof EnrollmentTokenRequest>): Promise<NodeId> {
+  const { name, chain_profile_id, node_type, roles, labels } = request;
+  const [row] = await tx<{ id: NodeId }[]>`
+    insert into nodes (id, name, chain_profile_id, node_type, roles, labels)
+    values (${randomUUID()}, ${name}, ${chain_profile_id}, ${node_type}, ${roles}, ${tx.json(labels)})
+    on conflict (name) do update set
+      chain_profile_id = excluded.chain_profile_id, node_type = excluded.node_type,
+      roles = excluded.roles, labels = excluded.labels
+    where nodes.enrolled_at is null or nodes.revoked_at is not null
+    returning id`;
+  if (row !== undefined) return row.id;
+  throw new FairleadError(
+    "ILLEGAL_TRANSITION",
+    `node ${name} is enrolled: revoke it first, or choose another name`,
+  );
+}

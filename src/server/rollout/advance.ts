@@ -1,0 +1,45 @@
+/**
+ * One step of one rollout: raise the generation, then read, decide and commit in one transaction.
+ *
+ * 1. The generation is committed before any row is read: a nudge sent for rows written after that read carries
+ *    the new generation and is not swallowed as a duplicate of the one that caused this step.
+ * 2. Doing it twice does no harm: what was consumed is not read again.
+ */
+import type { RolloutId } from "../../core/ids.ts";
+import { decideRollout } from "../../core/rollout/decide.ts";
+import { isActive, type RolloutStatus } from "../../core/rollout/states.ts";
+import type { Database } from "../db/database.ts";
+import type { CommittedStep } from "../metrics/rollout-metrics.ts";
+import type { Authority } from "../snapshots/publish-assignments.ts";
+import { commitDecision } from "./commit.ts";
+import { loadRollout } from "./load.ts";
+
+export interface Advanced {
+  readonly status: RolloutStatus;
+  readonly wakeAt: number | null;
+  readonly now: number;
+}
+
+export interface AdvanceDeps {
+  readonly db: Database;
+  readonly authority: Authority;
+  readonly onCommitted: (step: CommittedStep) => void;
+}
+
+export async function advanceRollout(deps: AdvanceDeps, id: RolloutId): Promise<Advanced | null> {
+  const { db, authority } = deps;
+  const [raised] = await db`update rollouts set generation = generation + 1 where id = ${id} returning id`;
+  if (raised === undefined) return null;
+  const step = await db.begin(async (tx): Promise<CommittedStep | null> => {
+    const loaded = await loadRollout(tx, id);
+    if (loaded === null) return null;
+    const { rows, now, chain, strategy, startedAt } = loaded;
+    const decision = decideRollout(rows, now);
+    await commitDecision(tx, authority, rows, decision, now);
+    const wasActive = isActive(rows.rollout.status);
+    return { chain, strategy, startedAt, wasActive, batch: rows.batch, decision, now };
+  });
+  if (step === null) return null;
+  deps.onCommitted(step);
+  return { status: step.decision.rollout.status, wakeAt: step.decision.wakeAt, now: step.now };
+}

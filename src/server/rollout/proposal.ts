@@ -1,0 +1,76 @@
+/** Auto mode reads a manifest, manual mode takes the request; both end in one shape with a content hash (rule 6). */
+import { FairleadError } from "../../core/errors.ts";
+import type { Digest, ProfileId, UpgradeId } from "../../core/ids.ts";
+import type { ConfigFile, Manifest, MigrationType, Runtime } from "../../core/manifest/schema.ts";
+import {
+  hashedRequest,
+  type RolloutCreate,
+  type RolloutCreateAuto,
+  type RolloutCreateManual,
+} from "../../core/rollout/create.ts";
+import type { RunSpec } from "../../core/upgrade/job.ts";
+import { digestOfJson } from "../../trust/digest.ts";
+
+export interface ManifestReader {
+  get(profile: ProfileId, upgrade: UpgradeId): Promise<{ manifest: Manifest; contentHash: Digest }>;
+}
+
+export interface Proposal {
+  readonly upgradeId: UpgradeId | null;
+  readonly runtime: Runtime;
+  readonly binaryName: string;
+  readonly targetVersion: string;
+  readonly url: string;
+  readonly checksum: string;
+  readonly run: RunSpec;
+  readonly migrationType: MigrationType;
+  readonly recoveryPlan: string | null;
+  readonly configFiles: readonly ConfigFile[];
+  readonly contentHash: Digest;
+}
+
+export async function resolveProposal(manifests: ManifestReader, request: RolloutCreate): Promise<Proposal> {
+  const proposal = "upgrade_id" in request ? await fromManifest(manifests, request) : fromRequest(request);
+  const expected = request.manifest_content_hash;
+  if (expected !== undefined && expected !== proposal.contentHash) {
+    throw new FairleadError(
+      "MANIFEST_HASH_MISMATCH",
+      `expected ${expected}, the server has ${proposal.contentHash}`,
+      {
+        rule: 6,
+      },
+    );
+  }
+  return proposal;
+}
+
+async function fromManifest(manifests: ManifestReader, request: RolloutCreateAuto): Promise<Proposal> {
+  const { manifest, contentHash } = await manifests.get(request.chain_profile_id, request.upgrade_id);
+  return {
+    upgradeId: manifest.upgrade_id,
+    runtime: manifest.runtime,
+    binaryName: manifest.binary_name,
+    targetVersion: manifest.target_version,
+    url: manifest.target_url,
+    checksum: manifest.target_checksum,
+    run: manifest.run,
+    migrationType: manifest.state_compatibility.migration_type,
+    recoveryPlan: manifest.state_compatibility.recovery_plan,
+    configFiles: manifest.config_changes,
+    contentHash,
+  };
+}
+
+const fromRequest = (request: RolloutCreateManual): Proposal => ({
+  upgradeId: null,
+  runtime: request.runtime,
+  binaryName: request.binary_name,
+  targetVersion: request.target_version,
+  url: request.target_binary_url,
+  checksum: request.target_binary_checksum,
+  run: request.run,
+  migrationType: request.migration_type,
+  recoveryPlan: request.recovery_plan,
+  configFiles: request.config_files,
+  contentHash: digestOfJson(hashedRequest(request)),
+});

@@ -1,0 +1,66 @@
+/** A node whose upgrade is over: its assignment becomes `{target, rollback}`, its version is recorded (ROLL-21), its state freed. */
+import type { NodeId, RolloutId } from "../../core/ids.ts";
+import type { NodePatch } from "../../core/rollout/rows.ts";
+import type { Transaction } from "../db/database.ts";
+import { publishAssignments, type Authority } from "../snapshots/publish-assignments.ts";
+
+export async function settleNodes(
+  tx: Transaction,
+  authority: Authority,
+  rolloutId: RolloutId,
+  nodes: readonly NodePatch[],
+  now: number,
+): Promise<void> {
+  if (nodes.length === 0) return;
+  const ids = (pick: (node: NodePatch) => boolean): NodeId[] => nodes.filter(pick).map((node) => node.nodeId);
+  const upgraded = ids((node) => node.stands === "target");
+  const restored = ids((node) => node.stands === "previous");
+  const broken = ids((node) => node.stands === "unknown" || node.status === "failed_rollback");
+  await recordVersions(tx, rolloutId, upgraded);
+  await settleUpgraded(tx, rolloutId, upgraded);
+  await settleRestored(tx, rolloutId, restored);
+  await tx`update nodes set state = 'degraded' where id = any(${broken}) and state = 'maintenance'`;
+  await tx`update nodes set state = 'active' where id = any(${[...upgraded, ...restored]}) and state = 'maintenance'`;
+  await publishAssignments(tx, authority, [...upgraded, ...restored], now);
+}
+
+async function recordVersions(
+  tx: Transaction,
+  rolloutId: RolloutId,
+  nodeIds: readonly NodeId[],
+): Promise<void> {
+  await tx`
+    insert into node_config_state (node_id, chain_profile_id, binary_version, fingerprint, updated_at)
+    select rn.node_id, r.chain_profile_id, r.target_version, r.target_binary_checksum, now()
+    from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
+    where rn.rollout_id = ${rolloutId} and rn.node_id = any(${nodeIds})
+    on conflict (node_id, chain_profile_id) do update set binary_version = excluded.binary_version,
+      fingerprint = excluded.fingerprint, updated_at = now()`;
+}
+
+async function settleUpgraded(
+  tx: Transaction,
+  rolloutId: RolloutId,
+  nodeIds: readonly NodeId[],
+): Promise<void> {
+  await tx`
+    update service_assignments set kind = 'settled', rollback_fp = current_fp, current_fp = null
+    where rollout_id = ${rolloutId} and node_id = any(${nodeIds}) and kind = 'upgrading'`;
+}
+
+/** Back on what it came from. A node that never had anything has no assignment to settle on. */
+async function settleRestored(
+  tx: Transaction,
+  rolloutId: RolloutId,
+  nodeIds: readonly NodeId[],
+): Promise<void> {
+  await tx`
+    delete from service_assignments sa using rollout_nodes rn
+    where sa.rollout_id = ${rolloutId} and sa.node_id = any(${nodeIds}) and rn.rollout_id = sa.rollout_id
+      and rn.node_id = sa.node_id and rn.previous_checksum is null`;
+  await tx`
+    update service_assignments sa set kind = 'settled', target_fp = rn.previous_checksum, rollback_fp = null, current_fp = null
+    from rollout_nodes rn
+    where sa.rollout_id = ${rolloutId} and sa.node_id = any(${nodeIds}) and rn.rollout_id = sa.rollout_id
+      and rn.node_id = sa.node_id`;
+}

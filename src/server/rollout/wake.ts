@@ -1,0 +1,13 @@
+/** Tells every replica which nodes have something new, once per commit. Lost with a connection? The poll looks again. */
+import type { NodeId } from "../../core/ids.ts";
+import type { Transaction } from "../db/database.ts";
+
+export const NODES_CHANNEL = "fairlead_nodes";
+/** A notification carries 8,000 bytes at most: 200 ids of 36 characters and their commas. */
+const IDS_PER_NOTIFY = 200;
+
+export async function notifyNodes(tx: Transaction, nodeIds: readonly NodeId[]): Promise<void> {
+  for (let at = 0; at < nodeIds.length; at += IDS_PER_NOTIFY) {
+    await tx`select pg_notify(${NODES_CHANNEL}, ${nodeIds.slice(at, at + IDS_PER_NOTIFY).join(",")})`;
+  }
+}

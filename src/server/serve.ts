@@ -1,0 +1,173 @@
+/** One replica of the control plane, put together: what is started last is stopped first. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "../host/clock.ts";
+import { ensureDirectory } from "../host/files.ts";
+import type { Logger } from "../host/log.ts";
+import type { Shutdown } from "../host/shutdown.ts";
+import { createDeliveryFinder } from "./agents/deliveries.ts";
+import { createHeartbeatStore } from "./agents/heartbeats.ts";
+import { createAgentListener } from "./agents/listener.ts";
+import { openPolls } from "./agents/polls.ts";
+import { createReportStore } from "./agents/reports.ts";
+import { registerAgentRoutes } from "./agents/routes.ts";
+import { createOperatorsApp } from "./api/app.ts";
+import { isInitialized, prepareFirstRun } from "./auth/first-run-secret.ts";
+import { createOidcVerifier } from "./auth/oidc.ts";
+import { createTokenService } from "./auth/tokens.ts";
+import type { HostPort, ServerConfig } from "./config.ts";
+import { migrate } from "./db/migrate.ts";
+import { startDrive } from "./drive/drive.ts";
+import { startEngines } from "./engines.ts";
+import { openEventStream } from "./events/stream.ts";
+import { createCertificateRegistry } from "./identity/certificate-registry.ts";
+import { ensureCluster } from "./identity/cluster.ts";
+import { createEnrollListener } from "./identity/enroll-listener.ts";
+import { loadOrCreateOnlineSigner } from "./identity/online-signer.ts";
+import { registerRenewRoute } from "./identity/renewal.ts";
+import { startReplicaLease } from "./identity/replica-lease.ts";
+import { revokeNode } from "./identity/revocation.ts";
+import { createServerCertificate } from "./identity/server-certificate.ts";
+import { loadOrCreateSiteCa } from "./identity/site-ca.ts";
+import { createManifestReader } from "./manifests/reader.ts";
+import { countStep, gaugeRollouts, type CommittedStep } from "./metrics/rollout-metrics.ts";
+import { createServerMetrics } from "./metrics/server-metrics.ts";
+import { createRolloutService } from "./rollout/service.ts";
+import { createBundleReader } from "./snapshots/bundles.ts";
+import { SERVER_VERSION } from "./version.ts";
+
+const CONSOLE_DIR = fileURLToPath(new URL("../../dist/console/", import.meta.url));
+
+export interface Listening {
+  readonly url: string;
+  readonly agent_url: string;
+  readonly enroll_url: string;
+  readonly first_run_secret_file: string | null;
+}
+
+export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdown): Promise<Listening> {
+  const clock = systemClock;
+  // Passable for the account that PostgreSQL runs under; what is secret in it is closed by itself.
+  await ensureDirectory(config.dataDir, 0o711);
+  await ensureDirectory(config.keysDir, 0o700);
+
+  // Registered first: a signal in the middle of their start waits for it and then stops them.
+  const starting = startEngines(config, log);
+  shutdown.onShutdown("engines", async () => (await starting).stop());
+  const engines = await starting;
+  shutdown.signal.throwIfAborted();
+  const { db } = engines;
+  await migrate(db);
+  const clusterId = await ensureCluster(db);
+  const online = await loadOrCreateOnlineSigner(config.keysDir);
+  const ca = await loadOrCreateSiteCa(config.keysDir, clock);
+  const bundle = createBundleReader(db, clock.monotonic);
+  const authority = { clusterId, signer: online };
+  const metrics = createServerMetrics();
+
+  gaugeRollouts(metrics, db);
+  const onCommitted = (step: CommittedStep) => countStep(metrics, step);
+  const drive = await startDrive({
+    db,
+    address: engines.restate,
+    authority,
+    handlers: config.handlers,
+    onCommitted,
+    log,
+  });
+  shutdown.onShutdown("drive", drive.stop);
+  const events = await openEventStream(db);
+  shutdown.onShutdown("events", events.close);
+  const polls = await openPolls(db);
+  shutdown.onShutdown("polls", polls.close);
+
+  const certificate = await createServerCertificate({ ca, names: config.names, clock, log });
+  shutdown.onShutdown("certificate", certificate.close);
+  const registry = createCertificateRegistry(db);
+  const lease = await startReplicaLease({ db, clock, log, registry });
+  shutdown.onShutdown("lease", lease.close);
+
+  const agents = createAgentListener({ clusterId, ca, certificate, registry, lease, clock, log });
+  registerRenewRoute(agents, { db, clock, ca, clusterId });
+  registerAgentRoutes(agents, {
+    db,
+    polls,
+    findDelivery: createDeliveryFinder(db, bundle),
+    storeHeartbeat: createHeartbeatStore(db, (count) => metrics.heartbeats.add({ outcome: "stored" }, count)),
+    storeReports: createReportStore(db, drive.nudge),
+    now: clock.now,
+  });
+  const agentUrl = await listen(agents, config.agentListen, "https", config.names[0]);
+  shutdown.onShutdown("agents' listener", () => agents.close());
+
+  const enrollment = await createEnrollListener({
+    db,
+    clock,
+    ca,
+    clusterId,
+    agentUrl: () => agentUrl,
+    log,
+    certificate,
+  });
+  const enrollUrl = await listen(enrollment, config.enrollListen, "https", config.names[0]);
+  shutdown.onShutdown("enrollment listener", () => enrollment.close());
+
+  const firstRunSecretPath = join(config.dataDir, "first-run-secret");
+  const firstRunFile = await prepareFirstRun(db, firstRunSecretPath);
+  const rollouts = createRolloutService({
+    db,
+    manifests: createManifestReader(() => config.configDir),
+    intents: { clusterId, bundle: async () => (await bundle()).content },
+    now: clock.now,
+    nudge: drive.nudge,
+  });
+  const operators = await createOperatorsApp({
+    db,
+    clock,
+    log,
+    metrics,
+    clusterId,
+    ca,
+    online,
+    tokens: await createTokenService(config.keysDir, clusterId, clock),
+    oidc: config.oidc === null ? null : createOidcVerifier(config.oidc, clock),
+    firstRunSecretPath,
+    enrollUrl: () => enrollUrl,
+    rollouts,
+    events,
+    revokeNode: (id, actor, reason) => revokeNode(db, id, actor, reason),
+    ready: async () => {
+      const reasons = [
+        ...((await isInitialized(db)) ? [] : ["no trust bundle yet: run fairlead init"]),
+        ...((await drive.answers()) ? [] : ["the engine does not answer"]),
+        ...(lease.isHeld() ? [] : ["this replica's lease has lapsed"]),
+      ];
+      return { ready: reasons.length === 0, reasons };
+    },
+    listenHost: config.listen.host,
+    consoleDir: CONSOLE_DIR,
+    version: SERVER_VERSION,
+    ...(config.tls === undefined ? {} : { tls: config.tls }),
+    ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
+  });
+  const url = await listen(operators, config.listen, config.tls === undefined ? "http" : "https");
+  shutdown.onShutdown("operators' listener", () => operators.close());
+  return { url, agent_url: agentUrl, enroll_url: enrollUrl, first_run_secret_file: firstRunFile };
+}
+
+interface Listener {
+  listen(options: { host: string; port: number }): Promise<string>;
+  readonly server: { address(): unknown };
+}
+
+async function listen(
+  app: Listener,
+  { host, port }: HostPort,
+  scheme: string,
+  name?: string,
+): Promise<string> {
+  await app.listen({ host, port });
+  const bound = (app.server.address() as { port: number }).port;
+  const shown = name ?? (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host);
+  return `${scheme}://${shown.includes(":") ? `[${shown}]` : shown}:${bound}`;
+}

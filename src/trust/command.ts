@@ -1,0 +1,52 @@
+/** Commands: signed by the online key, verified by the agent before anything else looks at them (SNAP-16). */
+import { FairleadError } from "../core/errors.ts";
+import { COMMAND_DOMAIN, CommandHeader, UpgradePayload } from "../core/protocol/command.ts";
+import type { TrustBundle } from "../core/snapshot/trust-bundle.ts";
+import { canonicalBytes } from "./canonical-json.ts";
+import { digestOf } from "./digest.ts";
+import { decodeFrame, signFrame } from "./frame.ts";
+import type { Signer } from "./keys.ts";
+import { parseCanonical } from "./strict-json.ts";
+import { checkThreshold, onlineKeyFor, type TimeWindow } from "./trusted-keys.ts";
+
+export type CommandDraft = Omit<CommandHeader, "content_hash" | "signer_key_id">;
+
+export function signCommand(draft: CommandDraft, payload: UpgradePayload, signer: Signer): Buffer {
+  const content = canonicalBytes(payload);
+  const header = { ...draft, signer_key_id: signer.record.key_id, content_hash: digestOf(content) };
+  return signFrame(COMMAND_DOMAIN, header, content, [signer]);
+}
+
+export interface VerifiedCommand {
+  readonly header: CommandHeader;
+  readonly payload: UpgradePayload;
+}
+
+/** Origin and integrity only; sequence, window and agreement with intent and assignment are the agent's to check. */
+export function verifyCommand(bytes: Uint8Array, bundle: TrustBundle, time: TimeWindow): VerifiedCommand {
+  const { frame, header } = whole(() => {
+    const frame = decodeFrame(bytes);
+    return { frame, header: CommandHeader.parse(parseCanonical(frame.header)) };
+  });
+  const signer = onlineKeyFor(bundle, header.signer_key_id, "service_assignment", time);
+  if (signer.kind === "untrusted")
+    throw new FairleadError("COMMAND_UNTRUSTED", `command refused: ${signer.reason}`);
+  const verdict = checkThreshold(COMMAND_DOMAIN, frame, { threshold: 1, keys: [signer.record] });
+  if (verdict.kind === "short")
+    throw new FairleadError("COMMAND_UNTRUSTED", "the command's signature is not valid");
+  if (digestOf(frame.content) !== header.content_hash) throw malformed("its payload is not what was signed");
+  const payload = UpgradePayload.safeParse(whole(() => parseCanonical(frame.content)));
+  if (!payload.success) throw malformed(`payload field ${payload.error.issues[0]?.path.join(".") ?? ""}`);
+  return { header, payload: payload.data };
+}
+
+function whole<T>(decode: () => T): T {
+  try {
+    return decode();
+  } catch (cause) {
+    throw new FairleadError("COMMAND_MALFORMED", "the command's bytes are damaged", undefined, cause);
+  }
+}
+
+const malformed = (why: string): FairleadError =>
+  new FairleadError("COMMAND_MALFORMED", `command refused: ${why}`);

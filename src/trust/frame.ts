@@ -1,0 +1,114 @@
+/**
+ * The one framing of signed bytes (SNAP-1): header, content, signatures, each behind its length.
+ *
+ *   "FLF1" · u32 header length · header (canonical JSON) · u32 content length · content · u32 · signatures (JSON)
+ *
+ * 1. Signatures cover a domain tag and the header; the header carries the content's hash.
+ * 2. Lengths are checked against bounds before anything is sliced, and nothing may follow the last part.
+ * 3. A frame has one sequence of bytes: its signatures are canonical too, their base64 included.
+ * 4. Parsing a frame proves nothing: see verify-*.ts.
+ */
+import { verify, constants, type KeyObject } from "node:crypto";
+import { z } from "zod";
+import { FairleadError } from "../core/errors.ts";
+import { KeyId } from "../core/ids.ts";
+import type { Json } from "../core/json.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { SignatureAlgorithm } from "../core/snapshot/envelope.ts";
+import { canonicalBytes } from "./canonical-json.ts";
+import type { Signer } from "./keys.ts";
+import { parseCanonical } from "./strict-json.ts";
+
+const MAGIC = Buffer.from("FLF1", "latin1");
+const SIGNATURE_BLOCK_BYTES_MAX = 16 * 1024;
+
+/** `Buffer` skips what is no base64 and ignores the spare bits of the last character. */
+const ExactBase64 = z
+  .string()
+  .max(1024)
+  .refine((text) => Buffer.from(text, "base64").toString("base64") === text, "not exact base64");
+
+const FrameSignatures = z
+  .array(z.strictObject({ key_id: KeyId, signature: ExactBase64 }))
+  .min(1)
+  .max(LIMITS.snapshotSignaturesMax);
+export type FrameSignatures = z.infer<typeof FrameSignatures>;
+
+export interface Frame {
+  readonly header: Buffer;
+  readonly content: Buffer;
+  readonly signatures: FrameSignatures;
+}
+
+export function signFrame(
+  domain: string,
+  header: Json,
+  content: Uint8Array,
+  signers: readonly Signer[],
+): Buffer {
+  const headerBytes = canonicalBytes(header);
+  if (headerBytes.length > LIMITS.snapshotHeaderBytesMax) throw malformed("header over its bound");
+  if (content.length > LIMITS.snapshotContentBytesMax) throw malformed("content over its bound");
+  const signed = signedBytes(domain, headerBytes);
+  const signatures = signers.map((signer) => ({
+    key_id: signer.record.key_id,
+    signature: signer.sign(signed).toString("base64"),
+  }));
+  return encodeFrame({ header: headerBytes, content: Buffer.from(content), signatures });
+}
+
+export function encodeFrame(frame: Frame): Buffer {
+  const signatures = canonicalBytes(frame.signatures);
+  return Buffer.concat([
+    MAGIC,
+    ...[frame.header, frame.content, signatures].flatMap((part) => [lengthOf(part), part]),
+  ]);
+}
+
+function lengthOf(part: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(part.length);
+  return length;
+}
+
+export function decodeFrame(input: Uint8Array): Frame {
+  const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
+  if (!bytes.subarray(0, 4).equals(MAGIC)) throw malformed("not a frame");
+  let offset = 4;
+  const take = (what: string, max: number): Buffer => {
+    if (offset + 4 > bytes.length) throw malformed(`cut before the ${what}`);
+    const length = bytes.readUInt32BE(offset);
+    offset += 4;
+    if (length > max) throw malformed(`${what} over its bound of ${max} bytes`);
+    if (offset + length > bytes.length) throw malformed(`cut inside the ${what}`);
+    offset += length;
+    return bytes.subarray(offset - length, offset);
+  };
+  const header = take("header", LIMITS.snapshotHeaderBytesMax);
+  const content = take("content", LIMITS.snapshotContentBytesMax);
+  const signatureBytes = take("signatures", SIGNATURE_BLOCK_BYTES_MAX);
+  if (offset !== bytes.length) throw malformed("bytes after the signatures");
+  const signatures = FrameSignatures.safeParse(parseCanonical(signatureBytes)); // (3)
+  if (!signatures.success) throw malformed("signatures");
+  return { header, content, signatures: signatures.data };
+}
+
+export function verifySignature(
+  domain: string,
+  header: Uint8Array,
+  signature: string,
+  algorithm: SignatureAlgorithm,
+  key: KeyObject,
+): boolean {
+  const bytes = Buffer.from(signature, "base64");
+  const signed = signedBytes(domain, header);
+  if (algorithm === "Ed25519") return verify(null, signed, key, bytes);
+  const padding = algorithm === "RS256" ? constants.RSA_PKCS1_PADDING : constants.RSA_PKCS1_PSS_PADDING;
+  return verify("sha256", signed, { key, padding, saltLength: 32 }, bytes);
+}
+
+const signedBytes = (domain: string, header: Uint8Array): Buffer =>
+  Buffer.concat([Buffer.from(domain, "utf8"), Buffer.from([0]), header]);
+
+const malformed = (why: string): FairleadError =>
+  new FairleadError("SNAPSHOT_MALFORMED", `frame refused: ${why}`);

@@ -1,0 +1,105 @@
+/**
+ * Which key may sign what, now.
+ *
+ * 1. A signature counts once per key, whatever ids or copies a frame carries.
+ * 2. A threshold below one is not a threshold.
+ */
+import type { KeyObject } from "node:crypto";
+import { FairleadError } from "../core/errors.ts";
+import type { KeyId } from "../core/ids.ts";
+import type { ProfileId } from "../core/ids.ts";
+import type { ScopeType } from "../core/snapshot/scopes.ts";
+import type {
+  KeyRecord,
+  OnlineKey,
+  ReleaseKey,
+  RootSet,
+  TrustBundle,
+} from "../core/snapshot/trust-bundle.ts";
+import { verifySignature, type Frame } from "./frame.ts";
+import { loadPublicKey } from "./keys.ts";
+
+/** `local` is the machine's clock; `effective` never goes back (SNAP-17). Both in milliseconds. */
+export interface TimeWindow {
+  readonly local: number;
+  readonly effective: number;
+}
+
+export type KeyLookup<T> =
+  | { readonly kind: "trusted"; readonly record: T }
+  | { readonly kind: "untrusted"; readonly reason: string };
+
+const untrusted = (reason: string) => ({ kind: "untrusted", reason }) as const;
+
+type Bounded = OnlineKey | ReleaseKey;
+
+function boundedKey<T extends Bounded>(
+  keys: readonly T[],
+  bundle: TrustBundle,
+  keyId: KeyId,
+  time: TimeWindow,
+): KeyLookup<T> {
+  const record = keys.find((key) => key.key_id === keyId);
+  if (record === undefined) return untrusted(`key ${keyId.slice(0, 12)} is not in the trust bundle`);
+  if (bundle.revoked_keys.includes(keyId)) return untrusted(`key ${keyId.slice(0, 12)} is revoked`);
+  if (Date.parse(record.valid_from) > time.local)
+    return untrusted(`key ${keyId.slice(0, 12)} is not valid yet`);
+  if (Date.parse(record.valid_until) <= time.effective)
+    return untrusted(`key ${keyId.slice(0, 12)} has expired`);
+  return { kind: "trusted", record };
+}
+
+export function onlineKeyFor(
+  bundle: TrustBundle,
+  keyId: KeyId,
+  scope: ScopeType,
+  time: TimeWindow,
+): KeyLookup<OnlineKey> {
+  const found = boundedKey(bundle.online_keys, bundle, keyId, time);
+  if (found.kind === "untrusted" || found.record.scopes.includes(scope)) return found;
+  return untrusted(`key ${keyId.slice(0, 12)} may not sign ${scope}`);
+}
+
+export function releaseKeyFor(
+  bundle: TrustBundle,
+  keyId: KeyId,
+  profile: ProfileId,
+  time: TimeWindow,
+): KeyLookup<ReleaseKey> {
+  const found = boundedKey(bundle.release_keys, bundle, keyId, time);
+  if (found.kind === "untrusted") return found;
+  const { profiles } = found.record;
+  if (profiles.length === 0 || profiles.includes(profile)) return found;
+  return untrusted(`key ${keyId.slice(0, 12)} may not sign for ${profile}`);
+}
+
+/** A record whose bytes are no key to be believed is a reason to refuse, not to crash: its signatures count for nothing. */
+export function usableKey(record: KeyRecord): KeyLookup<KeyObject> {
+  try {
+    return { kind: "trusted", record: loadPublicKey(record) };
+  } catch (error) {
+    if (error instanceof FairleadError) return untrusted(error.message);
+    throw error;
+  }
+}
+
+export function checkThreshold(
+  domain: string,
+  frame: Frame,
+  set: RootSet | { readonly threshold: number; readonly keys: readonly KeyRecord[] },
+):
+  | { readonly kind: "ok"; readonly valid: ReadonlySet<string> }
+  | { readonly kind: "short"; readonly reason: string } {
+  if (!Number.isInteger(set.threshold) || set.threshold < 1)
+    return { kind: "short", reason: "threshold below one" };
+  const valid = new Set<string>();
+  for (const { key_id, signature } of frame.signatures) {
+    const record = set.keys.find((key) => key.key_id === key_id);
+    if (record === undefined || valid.has(key_id)) continue;
+    const key = usableKey(record);
+    if (key.kind === "untrusted") continue;
+    if (verifySignature(domain, frame.header, signature, record.algorithm, key.record)) valid.add(key_id);
+  }
+  if (valid.size >= set.threshold) return { kind: "ok", valid };
+  return { kind: "short", reason: `${valid.size} valid signatures of ${set.threshold} needed` };
+}

@@ -1,0 +1,4 @@
+import { machine } from "../../support/programs/machine.ts";
+import { adapterContract } from "./suite.ts";
+
+adapterContract("process", machine);

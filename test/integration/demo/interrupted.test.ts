@@ -1,0 +1,42 @@
+/** A demo that does not come to its end (USE-1). */
+import { expect, onTestFinished, test } from "vitest";
+import { demoPlace, type DemoPlace, type RunningDemo } from "../../support/lab/demo.ts";
+
+async function place(): Promise<DemoPlace> {
+  const made = await demoPlace();
+  onTestFinished(() => made.remove());
+  return made;
+}
+
+const MOMENTS: Readonly<Record<string, (here: DemoPlace, demo: RunningDemo) => Promise<unknown>>> = {
+  "its engines start": (here) => here.enginesBegin(),
+  "its machines enroll": (_, demo) => demo.says("enrolling 2 machines"),
+  "a program starts in its new version": (_, demo) => demo.says("in_progress STARTING"),
+};
+
+test.each(Object.keys(MOMENTS))(
+  "USE-1: Ctrl-C while %s ends the demo and leaves nothing",
+  async (moment) => {
+    const here = await place();
+    const demo = here.start("--once", "--nodes", "2");
+    await MOMENTS[moment]!(here, demo);
+    demo.signal("SIGINT");
+    const { code } = await demo.ended();
+    expect(code).not.toBe(0);
+    expect(await here.leftBehind()).toEqual([]);
+  },
+  200_000,
+);
+
+test("USE-1: after kill -9 of a demo the next one ends what it left, works, and leaves nothing", async () => {
+  const here = await place();
+  const killed = here.start("--nodes", "2");
+  await killed.says("batch 1 of 1 begins");
+  killed.signal("SIGKILL");
+  await killed.ended();
+  expect(await here.leftBehind()).not.toEqual([]);
+  const { code, said, result } = await here.start("--once", "--json", "--nodes", "2").ended();
+  expect(code, said).toBe(0);
+  expect(result().nodes.map((node) => node.version_after)).toEqual(["2.0.0", "2.0.0"]);
+  expect(await here.leftBehind()).toEqual([]);
+}, 300_000);

@@ -1,0 +1,20 @@
+/** Suites that share one real site: starting one costs more than most of them. Each has a profile of its own. */
+import { afterAll, beforeAll } from "vitest";
+import { startLab, type Lab } from "../../support/lab/lab.ts";
+import { closedWindow } from "./one-site/closed-window.ts";
+import { creationRules } from "./one-site/creation-rules.ts";
+import { revocation } from "./one-site/revocation.ts";
+import { signals } from "./one-site/signals.ts";
+import { upgradeAgain } from "./one-site/upgrade-again.ts";
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await startLab();
+}, 120_000);
+afterAll(async () => lab.stop(), 120_000);
+
+closedWindow(() => lab);
+creationRules(() => lab);
+revocation(() => lab);
+signals(() => lab);
+upgradeAgain(() => lab);

@@ -1,0 +1,71 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { silentLogger } from "../../../src/host/log.ts";
+import { isAlive, killProcess, type ProcessIdentity } from "../../../src/host/process-identity.ts";
+import { type Program, supervise } from "../../../src/server/embedded/supervisor.ts";
+import { temporaryDataDir } from "./support.ts";
+
+/** A shell script in the place of an engine. */
+async function supervised(script: string, changes: Partial<Program> = {}) {
+  const folder = await temporaryDataDir();
+  const spawned: ProcessIdentity[] = [];
+  const logFile = join(folder, "log");
+  let restarts = 0;
+  const program: Program = {
+    name: "restate",
+    command: { file: "sh", args: ["-c", script], cwd: folder },
+    stopSignal: "SIGTERM",
+    stopGraceMs: 500,
+    readyTimeoutMs: 2_000,
+    prepare: async () => undefined,
+    isReady: async () => true,
+    ...changes,
+  };
+  const supervisor = await supervise(program, {
+    log: silentLogger,
+    logFile,
+    spawned: async (identity) => void spawned.push(identity),
+    restarted: () => (restarts += 1),
+  });
+  return { supervisor, spawned, logFile, restarts: () => restarts };
+}
+
+test("a program that never becomes ready is given up after some tries, with the end of its log", async () => {
+  const starting = supervised("echo no such disk >&2; exit 1", { isReady: async () => false });
+  await expect(starting).rejects.toMatchObject({ code: "NOT_READY" });
+  await expect(starting).rejects.toThrow("no such disk");
+});
+
+test("a program that died is started again, and stop ends it for good, also one that ignores the signal", async () => {
+  const { supervisor, spawned, restarts } = await supervised("trap '' TERM; while :; do sleep 0.05; done");
+  const first = spawned[0];
+  expect(first && killProcess(first, "SIGKILL")).toBe("sent");
+  await vi.waitFor(() => expect(restarts()).toBe(1));
+  await supervisor.stop();
+  expect(spawned).toHaveLength(2);
+  expect(spawned.some(isAlive)).toBe(false);
+});
+
+test("a program that keeps dying is started ever more slowly", async () => {
+  const { supervisor, logFile } = await supervised("date +%s%3N; sleep 0.02");
+  await vi.waitFor(async () =>
+    expect((await readFile(logFile, "utf8")).split("\n").length).toBeGreaterThan(4),
+  );
+  await supervisor.stop();
+  const starts = (await readFile(logFile, "utf8")).trim().split("\n").map(Number);
+  const [a = 0, b = 0, c = 0, d = 0] = starts;
+  expect(c - b).toBeGreaterThan(b - a);
+  expect(d - c).toBeGreaterThan(c - b);
+});
+
+test("a stop in the middle of a restart leaves nothing running", async () => {
+  let ready = true;
+  const { supervisor, spawned } = await supervised("exec sleep 60", { isReady: async () => ready });
+  ready = false;
+  const first = spawned[0];
+  expect(first && killProcess(first, "SIGKILL")).toBe("sent");
+  await vi.waitFor(() => expect(spawned).toHaveLength(2));
+  await supervisor.stop();
+  expect(spawned.some(isAlive)).toBe(false);
+});

@@ -1,0 +1,38 @@
+/** Debian's chromium, driven by playwright-core, with a place for what it saw. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import { chromium, type Browser, type Page } from "playwright-core";
+
+const SCREENSHOTS = ".cache/screenshots";
+
+export const LOOKS = {
+  light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
+  dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
+  phone: { colorScheme: "light", viewport: { width: 390, height: 844 } },
+} as const;
+export type Look = keyof typeof LOOKS;
+
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+}
+
+export async function screenshot(page: Page, name: string, look: Look): Promise<Buffer> {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  const { colorScheme, viewport } = LOOKS[look];
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await page.setViewportSize(viewport);
+  return page.screenshot({ path: join(SCREENSHOTS, `${name}-${look}.png`), fullPage: true });
+}
+
+/** What axe finds, as one line each. */
+export async function violations(page: Page): Promise<string[]> {
+  const { violations: found } = await new AxeBuilder({ page }).analyze();
+  return found.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")}`));
+}
+
+export const scrollsSideways = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);

@@ -1,0 +1,17 @@
+/** The lab's database, as somebody sees it who got hold of the server's machine. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { silentLogger } from "../../../src/host/log.ts";
+import { openDatabase, type Database } from "../../../src/server/db/database.ts";
+import { openHome } from "../../../src/server/embedded/home.ts";
+import type { Lab } from "./lab.ts";
+
+export async function openLabDatabase({ dataDir }: Lab): Promise<Database> {
+  const home = await openHome(dataDir);
+  const password = await readFile(join(home.path, "postgres-password"), "utf8");
+  const path = join(home.postgresDir, ".s.PGSQL.5432");
+  return openDatabase(
+    { socket: { path, user: "fairlead", password, database: "fairlead" }, poolMax: 2 },
+    silentLogger,
+  );
+}

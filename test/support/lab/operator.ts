@@ -1,0 +1,94 @@
+/** The lab's operator: the real CLI as its own process, and plain reads of the API for whoever waits for something. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import {
+  EnrollmentTokenResponse,
+  NodeList,
+  NodeUpgradeList,
+  RolloutList,
+  RolloutView,
+  TokenResponse,
+  type NodeUpgradeView,
+  type NodeView,
+} from "../../../src/core/protocol/operator-api.ts";
+import { commandEnv, FAIRLEAD, NODE } from "../../../src/demo/command.ts";
+import { createHttpClient, jsonOf } from "../../../src/host/bounded-http.ts";
+import { run } from "../../../src/host/process.ts";
+import { EnrollmentToken, formatToken } from "../../../src/trust/pins.ts";
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** The last line, which is the result. */
+  json<T>(): T;
+}
+
+const Context = z.object({
+  server: z.string(),
+  api_key: z.string(),
+  pins: z.object({
+    cluster_id: z.string(),
+    ca_pin: z.string(),
+    root_pin: z.string(),
+    min_bundle_version: z.number(),
+  }),
+});
+
+export async function fairlead(home: string, ...args: string[]): Promise<Ran> {
+  const ran = await run(NODE, [FAIRLEAD, ...args], { env: commandEnv(home), timeoutMs: 180_000 });
+  if (ran.kind !== "exited") throw new Error(`fairlead ${args.join(" ")}: ${ran.kind}`);
+  const [out, err] = [ran.stdout.toString(), ran.stderr.toString()];
+  return { code: ran.code, out, err, json: <T>() => JSON.parse(out.trimEnd().split("\n").at(-1)!) as T };
+}
+
+export type Operator = Awaited<ReturnType<typeof openOperator>>;
+
+/** After `init`: uses the context that it wrote. */
+export async function openOperator(home: string) {
+  const { server, api_key, pins } = Context.parse(
+    JSON.parse(await readFile(join(home, "contexts", "default.json"), "utf8")),
+  );
+  const client = createHttpClient({ origin: server });
+  let headers: Record<string, string> = {};
+
+  async function call(path: string, json?: unknown): Promise<unknown> {
+    const response = await client.request(path, {
+      headers,
+      ...(json === undefined ? {} : { method: "POST", json }),
+    });
+    if (response.status >= 300) throw new Error(`${path}: ${response.status} ${response.body.toString()}`);
+    return jsonOf(response);
+  }
+
+  const { token } = TokenResponse.parse(await call("/api/v1/auth/token", { api_key }));
+  headers = { authorization: `Bearer ${token}` };
+
+  return {
+    fairlead: (...args: string[]): Promise<Ran> => fairlead(home, ...args),
+    rollout: async (id: string): Promise<RolloutView> =>
+      RolloutView.parse(await call(`/api/v1/rollouts/${id}`)),
+    rollouts: async (): Promise<RolloutView[]> => RolloutList.parse(await call("/api/v1/rollouts")).rollouts,
+    upgrades: async (id: string): Promise<NodeUpgradeView[]> =>
+      NodeUpgradeList.parse(await call(`/api/v1/rollouts/${id}/nodes`)).nodes,
+    async node(name: string): Promise<NodeView> {
+      const { nodes } = NodeList.parse(await call("/api/v1/nodes"));
+      return nodes.find((node) => node.name === name)!;
+    },
+    /** As `fairlead node token` makes it, without the cost of a process. */
+    async enrollmentToken(name: string, profile: string, type: string): Promise<string> {
+      const request = { name, chain_profile_id: profile, node_type: type };
+      const { secret } = EnrollmentTokenResponse.parse(await call("/api/v1/enrollment-tokens", request));
+      const { cluster_id, ca_pin, root_pin, min_bundle_version } = pins;
+      const parts = {
+        clusterId: cluster_id,
+        caPin: ca_pin,
+        rootPin: root_pin,
+        minBundleVersion: min_bundle_version,
+      };
+      return formatToken(EnrollmentToken.parse({ ...parts, secret }));
+    },
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,178 @@
+/** A small machine for one program: its folders, an artifact server, a runtime, and jobs for it. */
+import { randomUUID } from "node:crypto";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ProgramConfig } from "../../../src/agent/programs/config.ts";
+import { processAdapter } from "../../../src/agent/upgrade/adapters/process/index.ts";
+import { ensureRunning } from "../../../src/agent/upgrade/ensure-running.ts";
+import { runUpgrade } from "../../../src/agent/upgrade/executor.ts";
+import type { RuntimeAdapter } from "../../../src/agent/upgrade/port.ts";
+import type { UpgradeDeps } from "../../../src/agent/upgrade/run.ts";
+import { ProfileId } from "../../../src/core/ids.ts";
+import { type ConfigRef, UpgradeJob } from "../../../src/core/upgrade/job.ts";
+import { helloProgram } from "../../../src/demo/hello-program.ts";
+import { systemClock } from "../../../src/host/clock.ts";
+import type { FileSystemPort } from "../../../src/host/file-system-port.ts";
+import { silentLogger } from "../../../src/host/log.ts";
+import { digestOf } from "../../../src/trust/digest.ts";
+import { artifactServer, type ArtifactServer } from "./artifact-server.ts";
+import { freePort } from "./free-port.ts";
+import { until } from "./until.ts";
+
+export const PROFILE = ProfileId.parse("hello-mainnet");
+const SHIM_COMMAND = [process.execPath, fileURLToPath(import.meta.resolve("./shim.ts"))];
+const NODE_ID = randomUUID();
+/** Scripts find their interpreter by this, whatever Node the machine has. */
+const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
+
+/** A program that ends at once, and quickly: no interpreter has to wake up first. */
+export const CRASHING = "#!/bin/sh\nexit 7\n";
+
+export const never = (): AbortSignal => new AbortController().signal;
+
+export interface JobOptions {
+  readonly version: string;
+  readonly bytes?: string;
+  readonly env?: Record<string, string>;
+  readonly configs?: Readonly<Record<string, string>>;
+  readonly rollout_id?: string;
+  readonly upgrade_id?: string;
+  readonly direction?: "forward" | "reverse";
+  readonly attempt?: number;
+}
+
+export interface MachineParts {
+  readonly program: ProgramConfig;
+  readonly stateDir: string;
+  readonly fs?: FileSystemPort | undefined;
+}
+
+export function realRuntime({ program, stateDir, fs }: MachineParts): RuntimeAdapter {
+  const backoff = { first_ms: 20, max_ms: 50, stable_ms: 60_000 };
+  const common = { profile: PROFILE, program, stateDir, shimCommand: SHIM_COMMAND, clock: systemClock };
+  return processAdapter({ ...common, settleMs: 200, backoff, ...(fs === undefined ? {} : { fs }) });
+}
+
+interface Said {
+  readonly version: string;
+  readonly instance_id: string;
+  readonly pid: number;
+}
+
+export type Machine = Awaited<ReturnType<typeof machine>>;
+
+export async function machine(
+  runtime: (parts: MachineParts) => RuntimeAdapter = realRuntime,
+  { parent = tmpdir(), server: shared = undefined as ArtifactServer | undefined } = {},
+) {
+  const root = await mkdtemp(join(parent, "fairlead-machine-"));
+  const server = shared ?? (await artifactServer());
+  const port = await freePort();
+  const counterFile = join(root, "starts");
+  const contents = new Map<string, string>();
+  const baseEnv = { PATH, PORT: String(port), COUNTER_FILE: counterFile };
+  const stateDir = join(root, "state");
+  const program = ProgramConfig.parse({
+    install_path: join(root, "bin", "hello"),
+    data_dir: join(root, "data"),
+    config_dir: join(root, "config"),
+    health: { url: `http://127.0.0.1:${port}/healthz` },
+    artifact_origins: [server.origin],
+    env: {},
+    stop_grace_ms: 5_000,
+    run: { env: baseEnv },
+  });
+  for (const folder of ["bin", "data", "config", "state"]) await mkdir(join(root, folder));
+  const adapter = (fs?: FileSystemPort): RuntimeAdapter => runtime({ program, stateDir, fs });
+
+  function job(options: JobOptions): UpgradeJob {
+    const bytes = options.bytes ?? helloProgram(options.version);
+    const fingerprint = digestOf(bytes);
+    server.put(`/${fingerprint}`, bytes);
+    const configs = Object.entries(options.configs ?? {}).map(([path, content]) => {
+      contents.set(digestOf(content), content);
+      return { path, mode: "0640", sha256: digestOf(content) };
+    });
+    return UpgradeJob.parse({
+      command_id: randomUUID(),
+      rollout_id: options.rollout_id ?? randomUUID(),
+      upgrade_id: options.upgrade_id ?? null,
+      node_id: NODE_ID,
+      chain_profile_id: PROFILE,
+      direction: options.direction ?? "forward",
+      attempt: options.attempt ?? 1,
+      artifact: {
+        name: "hello",
+        version: options.version,
+        fingerprint,
+        url: `${server.origin}/${fingerprint}`,
+      },
+      run: { env: { ...baseEnv, ...options.env } },
+      configs,
+    });
+  }
+
+  const deps = (more: Partial<UpgradeDeps> = {}): UpgradeDeps => ({
+    adapter: adapter(more.fs),
+    stateDir,
+    clock: systemClock,
+    log: silentLogger,
+    onProgress: () => undefined,
+    fetchConfig: async (ref: ConfigRef) => Buffer.from(contents.get(ref.sha256) ?? ""),
+    ...more,
+  });
+
+  /** What the program itself says over HTTP, once it listens. */
+  async function said(): Promise<Said> {
+    const ask = async (): Promise<Said> =>
+      (await (await fetch(`http://127.0.0.1:${port}/version`)).json()) as Said;
+    return until("the program answers", async () => ask().catch(() => undefined));
+  }
+
+  return {
+    root,
+    stateDir,
+    program,
+    server,
+    contents,
+    adapter,
+    job,
+    deps,
+    /** Puts a version in place as an installer would have, with its configs, and starts it. */
+    async provision(version: string, configs: Readonly<Record<string, string>> = {}): Promise<void> {
+      await writeFile(program.install_path, helloProgram(version));
+      await chmod(program.install_path, 0o755);
+      for (const [path, content] of Object.entries(configs)) {
+        await writeFile(join(program.config_dir, path), content, { mode: 0o644 });
+      }
+      await ensureRunning({ profile: PROFILE, program, adapter: adapter(), stateDir, signal: never() });
+      if (runtime === realRuntime) await said(); // it has begun to count its starts and to listen to signals
+    },
+    upgrade: async (wanted: UpgradeJob, more?: Partial<UpgradeDeps>) => runUpgrade(wanted, deps(more)),
+    version: said,
+    installed: async () => digestOf(await readFile(program.install_path)),
+    async configs(): Promise<Record<string, string>> {
+      const names = (await readdir(program.config_dir, { recursive: true })).toSorted();
+      const files = await Promise.all(
+        names.map(async (name) => {
+          const path = join(program.config_dir, name);
+          return (await stat(path)).isFile() ? [[name, await readFile(path, "utf8")] as const] : [];
+        }),
+      );
+      return Object.fromEntries(files.flat());
+    },
+    /** Everything beside the program in its folder: downloads and temporary files. */
+    leftOver: async () => (await readdir(dirname(program.install_path))).filter((name) => name !== "hello"),
+    /** One line per start, written by the program itself. */
+    async starts(): Promise<string[]> {
+      return (await readFile(counterFile, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+    },
+    async close(): Promise<void> {
+      await adapter().stop(never());
+      if (shared === undefined) await server.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,12 @@
+/** For tables of refusals: the code of the error that a call must throw. */
+import { FairleadError, type ErrorCode } from "../../src/core/errors.ts";
+
+export function codeOf(call: () => unknown): ErrorCode | "accepted" {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof FairleadError) return error.code;
+    throw error;
+  }
+  return "accepted";
+}

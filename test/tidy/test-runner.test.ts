@@ -1,0 +1,35 @@
+// The closing line of `npm test` must not look clean when something did not run.
+
+import { expect, test } from "vitest";
+import { exitCodeFor } from "../../scripts/test/report.ts";
+import { countsOf } from "../../scripts/test/tools.ts";
+
+const reportOf = (passed: number, failed: number, pending: number) =>
+  JSON.stringify({
+    numPassedTests: passed,
+    numFailedTests: failed,
+    numPendingTests: pending,
+    numTodoTests: 0,
+  });
+
+test("a clean report is counted as it is", () => {
+  expect(countsOf(reportOf(3, 0, 1), 0)).toEqual({ passed: 3, failed: 0, skipped: 1 });
+});
+
+test("a run that failed without a failed test counts as one failure", () => {
+  expect(countsOf(reportOf(3, 0, 0), 1)).toMatchObject({ passed: 3, failed: 1 });
+  expect(countsOf(reportOf(3, 0, 0), null)).toMatchObject({ passed: 3, failed: 1 });
+});
+
+test("no tests and no report count as one failure each", () => {
+  expect(countsOf(reportOf(0, 0, 0), 0)).toMatchObject({ failed: 1, note: "no tests found" });
+  expect(countsOf(undefined, 1)).toMatchObject({ failed: 1, note: "vitest left no report" });
+});
+
+test("a skipped test fails the run under CI and nowhere else", () => {
+  const total = { passed: 1, failed: 0, skipped: 1 };
+  expect(exitCodeFor(total, true)).toBe(1);
+  expect(exitCodeFor(total, false)).toBe(0);
+  expect(exitCodeFor({ ...total, failed: 1 }, false)).toBe(1);
+  expect(exitCodeFor({ passed: 0, failed: 0, skipped: 0 }, false)).toBe(1);
+});

@@ -1,0 +1,128 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { attemptKey, openLedger, type Acceptance, type Ledger } from "../../../src/agent/authority/ledger.ts";
+import { CommandId, ProfileId } from "../../../src/core/ids.ts";
+import { at, fingerprint, NODE, NOW, payloadOf, PROFILE, ROLLOUT } from "../../support/trust.ts";
+import { temporaryFolder } from "./node.ts";
+
+const idOf = (n: number) => CommandId.parse(`00000000-0000-4000-8000-${String(n).padStart(12, "0")}`);
+const bytesOf = (n: number) => Buffer.from(`command ${n}`);
+const rejection = (reason: string) => ({ code: "COMMAND_EXPIRED", subject: "command", reason, at: at(NOW) });
+const INTENT = { serial: 7, digest: fingerprint("intent") };
+
+function acceptance(
+  n: number,
+  changes: Partial<Acceptance> & { profile?: ProfileId; attempt?: number } = {},
+): Acceptance {
+  const { profile = PROFILE, attempt = n, ...rest } = changes;
+  const job = {
+    ...payloadOf(),
+    command_id: idOf(n),
+    rollout_id: ROLLOUT,
+    node_id: NODE,
+    chain_profile_id: profile,
+    direction: "forward" as const,
+    attempt,
+  };
+  return { sequence: n, intent: INTENT, pending: { job, not_after: null }, ...rest };
+}
+const accept = (ledger: Ledger, n: number, changes = {}) => ledger.accept(bytesOf(n), acceptance(n, changes));
+const pendingOf = (ledger: Ledger) => ledger.pending().map(({ job }) => job.command_id);
+
+test("an accepted command raises the mark, is known by its bytes and waits to be concluded, also after a restart", async () => {
+  const folder = await temporaryFolder();
+  const first = await openLedger(folder);
+  await accept(first, 3);
+  for (const ledger of [first, await openLedger(folder)]) {
+    expect(ledger.mark()).toBe(3);
+    expect(ledger.find(bytesOf(3))).toMatchObject({ command_id: idOf(3), rejection: null });
+    expect(ledger.find(bytesOf(4))).toBeUndefined();
+    expect(pendingOf(ledger)).toEqual([idOf(3)]);
+    expect(ledger.profile(PROFILE)).toEqual({
+      serial: 7,
+      intent_digest: INTENT.digest,
+      ran: [attemptKey(INTENT.digest, "forward", 3)],
+    });
+  }
+  await first.conclude(idOf(3));
+  expect(pendingOf(await openLedger(folder))).toEqual([]);
+});
+
+test("writes that come at once all stand: the runner concludes while commands and rejections arrive", async () => {
+  const folder = await temporaryFolder();
+  const ledger = await openLedger(folder);
+  await accept(ledger, 1);
+  await Promise.all([
+    accept(ledger, 2),
+    ledger.conclude(idOf(1)),
+    ledger.noteRejection(rejection("a snapshot")),
+    ledger.reject(bytesOf(3), { command_id: idOf(3), sequence: 3 }, rejection("a command")),
+    accept(ledger, 4),
+  ]);
+  for (const each of [ledger, await openLedger(folder)]) {
+    expect(each.mark()).toBe(4);
+    expect(pendingOf(each)).toEqual([idOf(2), idOf(4)]);
+    expect(each.find(bytesOf(3))?.rejection).toEqual(rejection("a command"));
+    expect(each.profile(PROFILE).ran.length).toBe(3);
+  }
+});
+
+test("a second job waits behind the first, and concluding one leaves the other", async () => {
+  const ledger = await openLedger(await temporaryFolder());
+  await accept(ledger, 1);
+  await accept(ledger, 2);
+  await ledger.conclude(idOf(2));
+  expect(pendingOf(ledger)).toEqual([idOf(1)]);
+});
+
+test("not more jobs wait than can be kept: one too many is refused, and nothing of it stays", async () => {
+  const folder = await temporaryFolder();
+  const ledger = await openLedger(folder);
+  for (const n of [1, 2, 3, 4]) await accept(ledger, n);
+  await expect(accept(ledger, 5)).rejects.toMatchObject({ name: "FairleadError" });
+  for (const each of [ledger, await openLedger(folder)]) {
+    expect(each.mark()).toBe(4);
+    expect(each.find(bytesOf(5))).toBeUndefined();
+  }
+});
+
+test("a rejection is remembered with its command, or alone when the command could not be believed", async () => {
+  const ledger = await openLedger(await temporaryFolder());
+  await ledger.reject(bytesOf(5), { command_id: idOf(5), sequence: 5 }, rejection("late"));
+  expect(ledger.find(bytesOf(5))?.rejection).toEqual(rejection("late"));
+  expect(ledger.mark()).toBe(5);
+  await ledger.reject(bytesOf(9), null, rejection("forged"));
+  expect(ledger.find(bytesOf(9))).toBeUndefined();
+  expect(ledger.mark()).toBe(5);
+  expect(ledger.lastRejection()).toEqual(rejection("forged"));
+  await ledger.reject(bytesOf(2), { command_id: idOf(2), sequence: 2 }, rejection("older"));
+  expect(ledger.mark()).toBe(5);
+});
+
+test("attempts are counted per intent, profiles apart from one another, whatever they are called", async () => {
+  const ledger = await openLedger(await temporaryFolder());
+  const odd = ProfileId.parse("constructor");
+  expect(ledger.profile(odd)).toEqual({ serial: 0, intent_digest: null, ran: [] });
+  await accept(ledger, 1, { profile: odd, attempt: 1 });
+  await accept(ledger, 2, { attempt: 1, intent: { serial: 8, digest: fingerprint("other") } });
+  expect(ledger.profile(odd)).toMatchObject({ serial: 7, ran: [attemptKey(INTENT.digest, "forward", 1)] });
+  expect(ledger.profile(PROFILE)).toMatchObject({
+    serial: 8,
+    ran: [attemptKey(fingerprint("other"), "forward", 1)],
+  });
+});
+
+test("years of commands do not make the ledger grow, with or without intents", async () => {
+  const folder = await temporaryFolder();
+  const ledger = await openLedger(folder);
+  for (let n = 1; n <= 60; n++) {
+    const intent = n % 2 === 0 ? null : { serial: n, digest: fingerprint(`intent ${n}`) };
+    await accept(ledger, n, { attempt: 1, intent });
+    await ledger.conclude(idOf(n));
+  }
+  expect(ledger.profile(PROFILE).serial).toBe(59);
+  expect(ledger.profile(PROFILE).ran.length).toBeLessThanOrEqual(1);
+  expect((await readFile(join(folder, "authority", "ledger.json"))).length).toBeLessThan(10_000);
+  expect((await openLedger(folder)).mark()).toBe(60);
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { NODE_ROLES, ROLLOUT_STATUSES } from "../../../src/cli/specs/choices.ts";
+import { COMMANDS } from "../../../src/cli/specs/index.ts";
+import * as states from "../../../src/core/rollout/states.ts";
+import * as scopes from "../../../src/core/snapshot/scopes.ts";
+import { fairlead, homeFor } from "./support.ts";
+
+const complete = async (words: readonly string[], env = {}): Promise<string[]> =>
+  (await fairlead(["complete", "--", ...words], { env })).out.split("\n").map((line) => line.split("\t")[0]!);
+
+describe("help (USE-2)", () => {
+  test.each(COMMANDS.map((spec) => spec.path))(
+    "`%s --help` has an example that names it, and --json",
+    async (path) => {
+      const ran = await fairlead([...path.split(" "), "--help"]);
+      expect(ran).toMatchObject({ code: 0, err: "" });
+      expect(ran.out).toMatch(/^Examples?:$/m);
+      expect(ran.out).toContain(`fairlead ${path}`);
+      expect(ran.out).toContain("--json");
+    },
+  );
+
+  test("the whole is shown by --help and by no word at all, with server and agent", async () => {
+    const help = await fairlead(["--help"]);
+    expect(help.out).toMatch(/^ {2}server +run the control plane/m);
+    expect(help.out).toMatch(/^ {2}agent +run a node's agent/m);
+    expect(await fairlead([])).toMatchObject({ code: 0, out: help.out });
+  });
+
+  test("every command's file loads and has what it promises", async () => {
+    for (const spec of COMMANDS) expect((await spec.load()).run).toBeTypeOf("function");
+  });
+
+  test("words that help offers are the ones that core knows", () => {
+    expect(NODE_ROLES).toEqual(scopes.NODE_ROLES);
+    expect(ROLLOUT_STATUSES).toEqual(states.ROLLOUT_STATUSES);
+  });
+
+  test("version is shown by command and by flag", async () => {
+    const { version } = (await fairlead(["version", "--json"])).json() as { version: string };
+    expect(version).toMatch(/^\d+\.\d+\.\d+/);
+    expect((await fairlead(["--version"])).out).toContain(version);
+  });
+});
+
+describe("completion (USE-2)", () => {
+  test.each(["bash", "zsh", "fish"])("a script for %s calls back for suggestions", async (shell) => {
+    const ran = await fairlead(["completion", shell]);
+    expect(ran.code).toBe(0);
+    expect(ran.out).toContain("fairlead complete --");
+    expect((await fairlead(["completion", shell, "--json"])).json()).toMatchObject({ shell });
+  });
+
+  test("another shell is refused", async () => {
+    expect((await fairlead(["completion", "tcsh"])).code).toBe(2);
+  });
+
+  test("offers subjects, verbs, options, values and the contexts of this machine", async () => {
+    expect(await complete(["ro"])).toContain("rollout");
+    expect(await complete(["rollout", "w"])).toEqual(["watch", "wait", ":4", ""]);
+    expect(await complete(["rollout", "wait", "--t"])).toContain("--timeout");
+    expect(await complete(["rollout", "wait", "--for", ""])).toEqual(["done", "paused", ":4", ""]);
+    const env = await homeFor("http://127.0.0.1:1");
+    expect(await complete(["context", "use", ""], env)).toContain("default");
+    expect(await complete(["context", "use", ""], {})).not.toContain("default");
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { healthFacets, standingFacets, versionFacets } from "../../../src/console/pages/fleet/facets.ts";
+import { filterNodes, hasWord, toggleWord } from "../../../src/console/pages/fleet/filter.ts";
+import { healthOf, isSilent, standingOf, syncOf } from "../../../src/console/pages/fleet/node-facts.ts";
+import { AT, fleetNode, program } from "./samples.ts";
+
+describe("a node of the fleet", () => {
+  it("is as healthy as its worst program", () => {
+    const node = fleetNode(1, {
+      programs: [program(), program({ application_health: "critical" }), program({ sync_status: "syncing" })],
+    });
+    expect([healthOf(node), syncOf(node)]).toEqual(["critical", "syncing"]);
+  });
+
+  it("without a report is unknown, not healthy", () => {
+    expect([healthOf(fleetNode(1)), syncOf(fleetNode(1))]).toEqual(["unknown", "unknown"]);
+  });
+
+  it("that was revoked or never enrolled is not called active", () => {
+    expect(standingOf(fleetNode(1, { revoked_at: AT }))).toBe("revoked");
+    expect(standingOf(fleetNode(1, { enrolled: false }))).toBe("awaiting");
+    expect(standingOf(fleetNode(1))).toBe("active");
+  });
+
+  it("is late after three missed heartbeats, and not after two", () => {
+    const at = Date.parse(AT);
+    expect(isSilent(fleetNode(1), at + 60_000)).toBe(false);
+    expect(isSilent(fleetNode(1), at + 91_000)).toBe(true);
+    expect(isSilent(fleetNode(1, { revoked_at: AT }), at + 91_000)).toBe(false);
+  });
+});
+
+describe("the filter", () => {
+  const nodes = [
+    fleetNode(1, { name: "edge-fra-01", labels: { site: "fra" } }),
+    fleetNode(2, { name: "edge-ams-02", binary_version: "1.20", state: "down" }),
+    fleetNode(3, { name: "store-fra-03", binary_version: null }),
+  ];
+  const found = (text: string) => filterNodes(nodes, text).map((node) => node.name);
+
+  it("finds all without a word, and asks for every word with several", () => {
+    expect(found("  ")).toHaveLength(3);
+    expect(found("edge FRA")).toEqual(["edge-fra-01"]);
+    expect(found("edge store")).toEqual([]);
+  });
+
+  it("compares a property whole", () => {
+    expect(found("version:1.2")).toEqual(["edge-fra-01"]);
+    expect(found("state:down")).toEqual(["edge-ams-02"]);
+    expect(found("version:none")).toEqual(["store-fra-03"]);
+  });
+
+  it("takes a word with an unknown key as text", () => {
+    expect(found("constructor:1")).toEqual([]);
+    expect(found("site")).toEqual(["edge-fra-01"]);
+  });
+
+  it("gets a word from a facet and gives it back", () => {
+    const once = toggleWord("edge", "state:down");
+    expect(once).toBe("edge state:down");
+    expect(hasWord(once, "state:down")).toBe(true);
+    expect(toggleWord(once, "state:down")).toBe("edge");
+  });
+});
+
+describe("the facets", () => {
+  it("count every node once and keep the usual states in their places", () => {
+    const facets = standingFacets([
+      fleetNode(1),
+      fleetNode(2, { state: "down" }),
+      fleetNode(3, { enrolled: false }),
+    ]);
+    expect(facets.map(({ word, count }) => `${word} ${count}`)).toEqual([
+      "state:active 1",
+      "state:degraded 0",
+      "state:down 1",
+      "state:failed 0",
+      "state:awaiting 1",
+    ]);
+  });
+
+  it("show a health that nobody has, and the most frequent version first", () => {
+    const nodes = [
+      fleetNode(1),
+      fleetNode(2, { binary_version: "2.0" }),
+      fleetNode(3, { binary_version: "2.0" }),
+    ];
+    expect(healthFacets(nodes).map((facet) => facet.count)).toEqual([0, 0, 0, 3]);
+    expect(versionFacets(nodes).map((facet) => facet.word)).toEqual(["version:2.0", "version:1.2"]);
+  });
+});

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import {
+  can,
+  isActive,
+  isSettled,
+  NODE_UPGRADE_STATUSES,
+  ROLLOUT_STATUSES,
+  SIGNALS,
+  step,
+  type RolloutEvent,
+  type RolloutStatus,
+} from "../../../src/core/rollout/states.ts";
+
+const EVENTS: RolloutEvent[] = [...SIGNALS, "halt", "complete", "fail"];
+
+/** Every pair that leads somewhere; all others lead nowhere. */
+const TABLE: Record<string, RolloutStatus> = {
+  "pending start": "running",
+  "pending cancel": "cancelled",
+  "running pause": "paused",
+  "running cancel": "cancelled",
+  "running halt": "paused",
+  "running complete": "completed",
+  "running fail": "failed",
+  "paused resume": "running",
+  "paused cancel": "cancelled",
+  "paused fail": "failed",
+};
+
+const PAIRS = ROLLOUT_STATUSES.flatMap((status) => EVENTS.map((event) => [status, event] as const));
+
+test.each(PAIRS)("a %s rollout answers %s as the table says (ROLL-11)", (status, event) => {
+  const to = TABLE[`${status} ${event}`];
+  expect(step(status, event)).toBe(to);
+  expect(can(status, event)).toBe(to !== undefined);
+});
+
+test("the statuses are the wire's: eight of a rollout, of which four are active, and seven of a node", () => {
+  expect(ROLLOUT_STATUSES.filter(isActive)).toEqual(["pending", "running", "paused", "rolling_back"]);
+  expect(ROLLOUT_STATUSES.filter((status) => !isActive(status))).toEqual([
+    "completed",
+    "failed",
+    "cancelled",
+    "rolled_back",
+  ]);
+  expect(NODE_UPGRADE_STATUSES.filter((status) => !isSettled(status))).toEqual(["pending", "in_progress"]);
+  expect(NODE_UPGRADE_STATUSES.filter(isSettled)).toEqual([
+    "succeeded",
+    "failed",
+    "rolled_back",
+    "failed_rollback",
+    "skipped",
+  ]);
+});

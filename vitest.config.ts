@@ -1,0 +1,24 @@
+import { defineConfig } from "vitest/config";
+
+// Tests that start real parts run in processes of their own, and no more of them than a small machine bears.
+const realParts = { pool: "forks", maxWorkers: 2, testTimeout: 120_000, hookTimeout: 120_000 } as const;
+
+export default defineConfig({
+  test: {
+    reporters: ["default"],
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["test/unit/**/*.test.ts", "test/tidy/**/*.test.ts"],
+          pool: "threads",
+          isolate: false,
+          testTimeout: 20_000,
+        },
+      },
+      { test: { ...realParts, name: "contract", include: ["test/contract/**/*.test.ts"] } },
+      { test: { ...realParts, name: "integration", include: ["test/integration/**/*.test.ts"] } },
+      { test: { ...realParts, name: "browser", include: ["test/browser/**/*.test.ts"], maxWorkers: 1 } },
+    ],
+  },
+});
