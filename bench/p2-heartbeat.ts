@@ -17,8 +17,8 @@ import { upsertRate } from "./heartbeat/rows-alone.ts";
 import { sleep } from "../src/host/clock.ts";
 
 const NODES = 400;
-const ROUNDS = 4;
-const ROUND_SECONDS = 5;
+const ROUNDS = 8;
+const ROUND_SECONDS = 3;
 const RATE = 3_500;
 const RATE_SECONDS = 20;
 const LIMIT_SECONDS = 5;

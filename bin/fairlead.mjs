@@ -3,6 +3,8 @@
 
 import { existsSync } from "node:fs";
 import module from "node:module";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exitLike, findNode24, isNode24, run } from "../scripts/run.mjs";
 
@@ -16,11 +18,21 @@ else await runOnNode24();
 
 /** @param {string[]} args */
 async function dispatch(args) {
-  module.enableCompileCache();
+  const cache = compileCache();
+  if (cache !== undefined) module.enableCompileCache(cache);
   const [program, ...rest] = args;
   if (program === "server") return start(beside("src/server/main.ts"), rest);
   if (program === "agent") return start(agentFile(), rest);
   return start(beside("src/cli/main.ts"), args);
+}
+
+/** In the user's own folder: whoever owns a shared one could put other code into it. */
+function compileCache() {
+  try {
+    return join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "fairlead", "compile");
+  } catch {
+    return undefined; // an account without a home
+  }
 }
 
 /** Nodes get the bundle; a clone that was never built runs the source. */

@@ -1,4 +1,6 @@
 /** The product's own commands, run as a user would run them. */
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FairleadError } from "../core/errors.ts";
 import { minimalEnv, run } from "../host/process.ts";
@@ -16,6 +18,8 @@ export const commandEnv = (home: string): Record<string, string> => ({
   ...minimalEnv(),
   HOME: home,
   FAIRLEAD_HOME: home,
+  // Compiled code outlives this run: the next one starts as quickly as any command of this user.
+  XDG_CACHE_HOME: process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
 });
 
 /** Answers with what the command printed as JSON; throws with its own words when it failed. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from "vitest";
 import { startLab, type Lab } from "../../support/lab/lab.ts";
 import { closedWindow } from "./one-site/closed-window.ts";
 import { creationRules } from "./one-site/creation-rules.ts";
+import { refusedAgain } from "./one-site/refused-again.ts";
 import { revocation } from "./one-site/revocation.ts";
 import { signals } from "./one-site/signals.ts";
 import { upgradeAgain } from "./one-site/upgrade-again.ts";
@@ -15,6 +16,7 @@ afterAll(async () => lab.stop(), 120_000);
 
 closedWindow(() => lab);
 creationRules(() => lab);
+refusedAgain(() => lab);
 revocation(() => lab);
 signals(() => lab);
 upgradeAgain(() => lab);
