@@ -12,7 +12,7 @@ import { canonicalBytes } from "./canonical-json.ts";
 import { digestOf } from "./digest.ts";
 import { signFrame } from "./frame.ts";
 import type { Signer } from "./keys.ts";
-import { SNAPSHOT_DOMAIN } from "./verify-snapshot.ts";
+import { SNAPSHOT_DOMAIN } from "./snapshot-signer.ts";
 
 export interface SnapshotDraft {
   readonly snapshotId: SnapshotId;

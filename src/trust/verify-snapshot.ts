@@ -6,40 +6,23 @@
  * 3. A rejection is a value, not an exception: the caller stores it and keeps what it had.
  */
 import { FairleadError, type ErrorCode } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
 import { LIMITS } from "../core/limits.ts";
-import type { ClusterId, NodeId } from "../core/ids.ts";
 import {
   isNewer,
   SHARED_SUBJECT,
   SNAPSHOT_SCHEMA_VERSION,
   SnapshotHeader,
   versionOf,
-  type SnapshotVersion,
 } from "../core/snapshot/envelope.ts";
-import { SCOPES, type NodeRole, type ScopeType } from "../core/snapshot/scopes.ts";
-import type { Json } from "../core/json.ts";
-import type { KeyRecord, RootSet, TrustBundle } from "../core/snapshot/trust-bundle.ts";
+import { SCOPES } from "../core/snapshot/scopes.ts";
 import { contentSchemaOf } from "./content-schemas.ts";
 import { digestOf } from "./digest.ts";
-import { decodeFrame, type Frame } from "./frame.ts";
 import { findSecret } from "./find-secret.ts";
+import { decodeFrame } from "./frame.ts";
+import { signatureVerifies, signerTrusted } from "./snapshot-signer.ts";
+import { fail, ok, type Failure, type SnapshotContext, type Subject } from "./snapshot-subject.ts";
 import { parseCanonical } from "./strict-json.ts";
-import { checkThreshold, onlineKeyFor, usableKey, type KeyLookup, type TimeWindow } from "./trusted-keys.ts";
-
-export const SNAPSHOT_DOMAIN = "fairlead/snapshot/v1";
-
-export interface SnapshotContext {
-  readonly clusterId: ClusterId;
-  readonly nodeId: NodeId;
-  readonly roles: readonly NodeRole[];
-  readonly root: RootSet;
-  /** What is believed now: null before the first bundle is accepted, and when the last one has expired. */
-  readonly bundle: TrustBundle | null;
-  /** The last one accepted, expired or not: what only ever goes up is compared with it. */
-  readonly previous?: TrustBundle | null;
-  readonly accepted: (scope: ScopeType) => SnapshotVersion | null;
-  readonly time: TimeWindow;
-}
 
 export interface SnapshotRejection {
   readonly kind: "rejected";
@@ -54,21 +37,6 @@ export interface AcceptedSnapshot {
   readonly header: SnapshotHeader;
   readonly content: Json;
 }
-
-interface Subject {
-  readonly frame: Frame;
-  readonly header: SnapshotHeader;
-  readonly context: SnapshotContext;
-}
-
-interface Failure {
-  readonly code: ErrorCode;
-  readonly field: string;
-  readonly reason: string;
-}
-
-const ok = null;
-const fail = (code: ErrorCode, field: string, reason: string): Failure => ({ code, field, reason });
 
 /** The first check is `openEnvelope`: a header that this version does not know has fields that it cannot name. */
 const HEADER_CHECKS: readonly ((subject: Subject) => Failure | null)[] = [
@@ -150,49 +118,6 @@ function subjectMatches({ header, context }: Subject): Failure | null {
   if (header.subject_node_id === context.nodeId) return ok;
   if (header.subject_node_id === SHARED_SUBJECT && SCOPES[header.scope_type].shared) return ok;
   return fail("SNAPSHOT_WRONG_NODE", "subject_node_id", `it is for ${header.subject_node_id}`);
-}
-
-function signerTrusted({ header, frame, context }: Subject): Failure | null {
-  const untrusted = (reason: string) => fail("SNAPSHOT_KEY_UNTRUSTED", "signer_key_id", reason);
-  if (frame.signatures[0]?.key_id !== header.signer_key_id)
-    return untrusted("the first signature is another key's");
-  const found = signerOf(header, context);
-  if (found.kind === "untrusted") return untrusted(found.reason);
-  if (found.record.algorithm !== header.signature_algorithm)
-    return untrusted("its algorithm differs from its record");
-  const key = usableKey(found.record);
-  return key.kind === "untrusted" ? untrusted(key.reason) : ok;
-}
-
-function signerOf(header: SnapshotHeader, context: SnapshotContext): KeyLookup<KeyRecord> {
-  if (SCOPES[header.scope_type].signer === "root") {
-    const record = believedRoot(context).keys.find((key) => key.key_id === header.signer_key_id);
-    return record === undefined
-      ? { kind: "untrusted", reason: "not a root key, or revoked" }
-      : { kind: "trusted", record };
-  }
-  if (context.bundle === null) return { kind: "untrusted", reason: "no trust bundle is in force" };
-  return onlineKeyFor(context.bundle, header.signer_key_id, header.scope_type, context.time);
-}
-
-/** A revoked root key signs nothing more, even while the set still lists it. */
-function believedRoot({ root, bundle, previous }: SnapshotContext): RootSet {
-  const revoked = (previous ?? bundle)?.revoked_keys ?? [];
-  return { ...root, keys: root.keys.filter((key) => !revoked.includes(key.key_id)) };
-}
-
-function signatureVerifies({ header, frame, context }: Subject): Failure | null {
-  const refuse = (reason: string) => fail("SNAPSHOT_SIGNATURE_INVALID", "signature", reason);
-  const keys =
-    SCOPES[header.scope_type].signer === "root"
-      ? believedRoot(context)
-      : {
-          threshold: 1,
-          keys: context.bundle!.online_keys.filter((key) => key.key_id === header.signer_key_id),
-        };
-  const verdict = checkThreshold(SNAPSHOT_DOMAIN, frame, keys);
-  if (verdict.kind === "short") return refuse(verdict.reason);
-  return verdict.valid.has(header.signer_key_id) ? ok : refuse("the named signer's own does not verify");
 }
 
 function contentHashMatches({ header, frame }: Subject): Failure | null {

@@ -13,7 +13,8 @@ import { canonicalBytes } from "../../src/trust/canonical-json.ts";
 import { digestOf } from "../../src/trust/digest.ts";
 import { signFrame } from "../../src/trust/frame.ts";
 import { generateSigner, type Signer } from "../../src/trust/keys.ts";
-import { SNAPSHOT_DOMAIN, type SnapshotContext } from "../../src/trust/verify-snapshot.ts";
+import { SNAPSHOT_DOMAIN } from "../../src/trust/snapshot-signer.ts";
+import type { SnapshotContext } from "../../src/trust/snapshot-subject.ts";
 import { at, CLUSTER, fingerprint, HOUR_MS, NODE, NOW, PROFILE, ROLLOUT } from "./trust-names.ts";
 
 export * from "./trust-names.ts";

@@ -24,9 +24,9 @@ import type { TimeWindow } from "../../trust/trusted-keys.ts";
 import {
   verifySnapshot,
   type AcceptedSnapshot,
-  type SnapshotContext,
   type SnapshotRejection,
 } from "../../trust/verify-snapshot.ts";
+import type { SnapshotContext } from "../../trust/snapshot-subject.ts";
 import type { Identity } from "../identity/store.ts";
 import { isLoopbackHost } from "../programs/loopback.ts";
 

@@ -4,13 +4,8 @@ import type { ArgumentSpec, CommandSpec, OptionSpec } from "./spec.ts";
 
 const ROLLOUT: ArgumentSpec = { name: "<rollout>", about: "the rollout's id, or the first 4 or more of it" };
 
-const CREATE_OPTIONS: readonly OptionSpec[] = [
-  { flags: "--manifest <file>", about: "the upgrade's manifest, as it also lies on the server" },
-  { flags: "--profile <id>", about: "without a manifest: the chain profile" },
-  { flags: "--binary-name <name>", about: "without a manifest: the program's name" },
-  { flags: "--target-version <version>", about: "without a manifest: the version to install" },
-  { flags: "--url <url>", about: "without a manifest: where the bytes are" },
-  { flags: "--checksum <sha256:hex>", about: "without a manifest: the fingerprint of the bytes" },
+/** How the program is run, for a rollout that no manifest describes. */
+const TYPED_RUN: readonly OptionSpec[] = [
   {
     flags: "--arg <value>",
     about: "without a manifest: an argument of the program; again for more",
@@ -22,16 +17,30 @@ const CREATE_OPTIONS: readonly OptionSpec[] = [
     repeat: true,
   },
   { flags: "--user <name>", about: "without a manifest: the user that runs the program" },
+];
+
+const SIGNING: readonly OptionSpec[] = [
+  { flags: "--max-attempts <n>", about: "how often a node may try", fallback: "3" },
+  { flags: "--window <duration>", about: "how long the signed intent is valid", fallback: "24h" },
+  { flags: "--no-rollback", about: "sign no permission to put the previous version back" },
+  { flags: "--release-key <file>", about: "sign with this key (default: the context's)" },
+];
+
+const CREATE_OPTIONS: readonly OptionSpec[] = [
+  { flags: "--manifest <file>", about: "the upgrade's manifest, as it also lies on the server" },
+  { flags: "--profile <id>", about: "without a manifest: the chain profile" },
+  { flags: "--binary-name <name>", about: "without a manifest: the program's name" },
+  { flags: "--target-version <version>", about: "without a manifest: the version to install" },
+  { flags: "--url <url>", about: "without a manifest: where the bytes are" },
+  { flags: "--checksum <sha256:hex>", about: "without a manifest: the fingerprint of the bytes" },
+  ...TYPED_RUN,
   { flags: "--type <type>", about: "the node type to upgrade", required: true },
   { flags: "--source-version <version>", about: "the version that the nodes run now", required: true },
   { flags: "--node <name>", about: "only this node; again for more (default: all eligible)", repeat: true },
   { flags: "--batch-size <n>", about: "how many nodes at once", fallback: "1" },
   { flags: "--threshold <ratio>", about: "pause when failed/attempted exceeds this, 0 to 1", fallback: "0" },
   { flags: "--health-wait <duration>", about: "how long each batch is observed", fallback: "60s" },
-  { flags: "--max-attempts <n>", about: "how often a node may try", fallback: "3" },
-  { flags: "--window <duration>", about: "how long the signed intent is valid", fallback: "24h" },
-  { flags: "--no-rollback", about: "sign no permission to put the previous version back" },
-  { flags: "--release-key <file>", about: "sign with this key (default: the context's)" },
+  ...SIGNING,
   { flags: "--no-sign", about: "send no intent; works only where the site does not require one" },
   { flags: "--no-local-checks", about: "leave the creation rules to the server" },
   { flags: "--start", about: "start it at once" },
@@ -43,21 +52,8 @@ const RESUME_OPTIONS: readonly OptionSpec[] = [
   { flags: "--manifest <file>", about: "sign a new intent for what this manifest says" },
   { flags: "--profile <id>", about: "without a manifest: the chain profile to sign for" },
   { flags: "--checksum <sha256:hex>", about: "without a manifest: the fingerprint to sign for" },
-  {
-    flags: "--arg <value>",
-    about: "without a manifest: an argument of the program; again for more",
-    repeat: true,
-  },
-  {
-    flags: "--env <key=value>",
-    about: "without a manifest: a variable of the program; again for more",
-    repeat: true,
-  },
-  { flags: "--user <name>", about: "without a manifest: the user that runs the program" },
-  { flags: "--max-attempts <n>", about: "how often a node may try", fallback: "3" },
-  { flags: "--window <duration>", about: "how long the new intent is valid", fallback: "24h" },
-  { flags: "--no-rollback", about: "sign no permission to put the previous version back" },
-  { flags: "--release-key <file>", about: "sign with this key (default: the context's)" },
+  ...TYPED_RUN,
+  ...SIGNING,
 ];
 
 const signal = (verb: string, about: string, reason: string): CommandSpec => ({

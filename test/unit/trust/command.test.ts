@@ -4,7 +4,7 @@ import { canonicalBytes } from "../../../src/trust/canonical-json.ts";
 import { signCommand, verifyCommand } from "../../../src/trust/command.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
 import { decodeFrame, encodeFrame, signFrame } from "../../../src/trust/frame.ts";
-import { SNAPSHOT_DOMAIN } from "../../../src/trust/verify-snapshot.ts";
+import { SNAPSHOT_DOMAIN } from "../../../src/trust/snapshot-signer.ts";
 import { codeOf } from "../../support/refusals.ts";
 import { at, bundleOf, commandOf, newKeys, newSigner, NOW, payloadOf } from "../../support/trust.ts";
 

@@ -5,7 +5,8 @@ import type { RootSet } from "../../../src/core/snapshot/trust-bundle.ts";
 import { decodeFrame, encodeFrame } from "../../../src/trust/frame.ts";
 import { keyIdOf, type Signer } from "../../../src/trust/keys.ts";
 import { checkThreshold } from "../../../src/trust/trusted-keys.ts";
-import { SNAPSHOT_DOMAIN, verifySnapshot } from "../../../src/trust/verify-snapshot.ts";
+import { SNAPSHOT_DOMAIN } from "../../../src/trust/snapshot-signer.ts";
+import { verifySnapshot } from "../../../src/trust/verify-snapshot.ts";
 import { bundleFrame, bundleOf, contextOf, newKeys, newSigner } from "../../support/trust.ts";
 
 const keys = newKeys();

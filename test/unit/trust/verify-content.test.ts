@@ -4,7 +4,8 @@ import { SnapshotId } from "../../../src/core/ids.ts";
 import type { Json } from "../../../src/core/json.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
 import { signSnapshot } from "../../../src/trust/snapshot.ts";
-import { verifySnapshot, type SnapshotContext } from "../../../src/trust/verify-snapshot.ts";
+import { verifySnapshot } from "../../../src/trust/verify-snapshot.ts";
+import type { SnapshotContext } from "../../../src/trust/snapshot-subject.ts";
 import { assignmentFrame, at, bundleFrame, bundleOf, contextOf, newKeys } from "../../support/trust.ts";
 import { CLUSTER, HOUR_MS, NODE, NOW, upgrading } from "../../support/trust.ts";
 

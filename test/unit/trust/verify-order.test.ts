@@ -1,7 +1,8 @@
 // First failing decides (SNAP-7): a snapshot that breaks two checks is refused by the earlier one.
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/core/json.ts";
-import { verifySnapshot, type SnapshotContext } from "../../../src/trust/verify-snapshot.ts";
+import { verifySnapshot } from "../../../src/trust/verify-snapshot.ts";
+import type { SnapshotContext } from "../../../src/trust/snapshot-subject.ts";
 import {
   at,
   assignmentFrame,
