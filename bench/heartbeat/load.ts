@@ -13,7 +13,7 @@ const applied = { trust_bundle: { epoch: 1, version: 1 }, service_assignment: { 
 /** Made anew this often: its time differs from beat to beat, as a real one's does. */
 const BEAT_AGE_MS_MAX = 5;
 
-let beat = { at: -Infinity, request: Buffer.alloc(0) };
+let beat: { readonly at: number; readonly request: Buffer } = { at: -Infinity, request: Buffer.alloc(0) };
 function freshBeat(): Buffer {
   const at = performance.now();
   if (at - beat.at > BEAT_AGE_MS_MAX)
