@@ -51,7 +51,7 @@ async function enrollOne(site: Site, name: string, agent: https.Agent): Promise<
     method: "POST",
     headers: { "content-type": "application/json" },
   });
-  request.end(JSON.stringify({ secret, csr: await requestFor(key), name }));
+  request.end(JSON.stringify({ secret, csr: requestFor(key), name }));
   const [response] = (await once(request, "response")) as [IncomingMessage];
   const body = (await buffer(response)).toString("utf8");
   if (response.statusCode !== 200)

@@ -51,7 +51,7 @@ export async function enroll(
   try {
     const response = await client.request("/enroll/v1/enroll", {
       method: "POST",
-      json: { secret: token.secret, csr: await requestFor(privateKey), name: hostname() },
+      json: { secret: token.secret, csr: requestFor(privateKey), name: hostname() },
     });
     if (response.status >= 300) throw serverError(response);
     const answer = EnrollResponse.parse(jsonOf(response));

@@ -32,7 +32,7 @@ export async function keepRenewed(
     }
     try {
       const private_key = generateNodeKey();
-      const certificate_chain = await link().renew(await requestFor(private_key));
+      const certificate_chain = await link().renew(requestFor(private_key));
       identity = { ...identity, private_key, certificate_chain };
       await writeIdentity(dataDir, identity);
       renewed(identity);
