@@ -58,13 +58,17 @@ export interface AskOptions {
   readonly headers?: Record<string, string>;
 }
 
-/** One request; rejects when TLS or the connection fails. */
+/**
+ * One request; rejects when TLS or the connection fails. On its own connection unless an agent is given: a pooled
+ * one may be just being cut by a revocation, and would answer with a hang-up in place of the refusal.
+ */
 export function ask(url: string, { json, headers = {}, ...options }: AskOptions): Promise<Answer> {
   const body = json === undefined ? undefined : JSON.stringify(json);
   return new Promise((resolve, reject) => {
     const request = https.request(
       url,
       {
+        agent: false,
         ...options,
         method: body === undefined ? "GET" : "POST",
         headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
