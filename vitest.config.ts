@@ -17,7 +17,14 @@ export default defineConfig({
         },
       },
       { test: { ...realParts, name: "contract", include: ["test/contract/**/*.test.ts"] } },
-      { test: { ...realParts, name: "integration", include: ["test/integration/**/*.test.ts"] } },
+      {
+        test: {
+          ...realParts,
+          name: "integration",
+          include: ["test/integration/**/*.test.ts"],
+          globalSetup: "test/support/database-server.ts",
+        },
+      },
       { test: { ...realParts, name: "browser", include: ["test/browser/**/*.test.ts"], maxWorkers: 1 } },
     ],
   },

@@ -20,8 +20,8 @@ ${BENCHMARKS.map(({ id, title }) => `  ${id.padEnd(4)} ${title}`).join("\n")}
 
 Options:
   --json           one JSON line for each benchmark on stdout
-  --nodes N        nodes of P1's rollout (default 10000)
-  --cpu-prof DIR   the server writes a CPU profile there (P1, P2)
+  --nodes N        nodes of P1, P4 and P7 (default 10000)
+  --cpu-prof DIR   the server writes a CPU profile there (P1, P2, P7)
 
 Example:
   npm run bench -- P2 --json

@@ -17,7 +17,11 @@ export async function upsertRate(
   const lanes = Array.from({ length: LANES }, (_, lane) =>
     nodes
       .filter((_node, at) => at % LANES === lane)
-      .map(({ nodeId }) => ({ nodeId: NodeId.parse(nodeId), heartbeat: heartbeatOf(BEFORE, {}) })),
+      .map(({ nodeId }) => ({
+        nodeId: NodeId.parse(nodeId),
+        heartbeat: heartbeatOf(BEFORE, {}),
+        digest: null,
+      })),
   );
   const until = performance.now() + seconds * 1000;
   let rows = 0;

@@ -18,7 +18,8 @@ import { doneReport } from "./simulated-agent.ts";
 export async function rowsAloneRate(db: Database, nodes: number, batchSize: number): Promise<number> {
   await migrate(db);
   const clusterId = await ensureCluster(db);
-  const authority = { clusterId, signer: generateSigner().signer };
+  const { signer } = generateSigner();
+  const authority = { clusterId, signers: () => [signer] as const };
   await insertNodes(db, nodes);
   const id = RolloutId.parse(randomUUID());
   const bundle = async () => ({ intents_required: false }) as TrustBundle;

@@ -9,30 +9,46 @@ import { CommandId } from "../../src/core/ids.ts";
 import { LIMITS } from "../../src/core/limits.ts";
 import type { AppliedVersions, PollResponse, ReportRequest } from "../../src/core/protocol/agent-api.ts";
 import type { SnapshotHeader } from "../../src/core/snapshot/envelope.ts";
+import type { HeadHeader } from "../../src/core/snapshot/head.ts";
 import { progressAt } from "../../src/core/upgrade/phases.ts";
 import { AFTER, BEFORE, heartbeatOf } from "../support/heartbeat.ts";
 import { postRequest, type Reply, type Wire } from "../support/wire.ts";
 
 type Command = Pick<CommandHeader, "command_id" | "sequence">;
 
-/** Runs until its connection ends. `waiting` is called when it has nothing left to fetch. */
-export async function runSimulatedAgent(wire: Wire, waiting: () => void): Promise<void> {
+/**
+ * Runs until its connection ends. `waiting` is called when it has nothing left to fetch, `received` for each snapshot.
+ */
+export async function runSimulatedAgent(
+  wire: Wire,
+  waiting: () => void,
+  received: (header: SnapshotHeader) => void = () => undefined,
+): Promise<void> {
   const applied: AppliedVersions = {};
   let mark = 0;
+  let head_issued_at: string | null = null;
   let fetched = false;
   expect(204, await wire.send(postRequest("/agent/v1/heartbeat", heartbeatOf(BEFORE, applied))));
   for (;;) {
     const asked = wire.send(
-      postRequest("/agent/v1/poll", { have: applied, command_mark: mark, wait_ms: LIMITS.pollWaitMaxMs }),
+      postRequest("/agent/v1/poll", {
+        have: applied,
+        command_mark: mark,
+        head_issued_at,
+        wait_ms: LIMITS.pollWaitMaxMs,
+      }),
     );
     if (fetched) waiting();
     const reply = await asked;
     if (reply.status === 204) continue;
-    const { snapshots, commands } = JSON.parse(expect(200, reply).body.toString("utf8")) as PollResponse;
+    const answer = JSON.parse(expect(200, reply).body.toString("utf8")) as PollResponse;
+    const { snapshots, increments, head, commands } = answer;
     fetched = true;
-    for (const frame of snapshots) {
-      const { scope_type, authority_epoch, config_version } = headerOf<SnapshotHeader>(frame);
-      applied[scope_type] = { epoch: authority_epoch, version: config_version };
+    if (head !== null) head_issued_at = headerOf<HeadHeader>(head).issued_at;
+    for (const frame of [...snapshots, ...increments]) {
+      const header = headerOf<SnapshotHeader>(frame);
+      applied[header.scope_type] = { epoch: header.authority_epoch, version: header.config_version };
+      received(header);
     }
     for (const delivery of commands) {
       const command = headerOf<Command>(delivery.command);

@@ -1,23 +1,24 @@
 /** One agent: enrolls once, then polls, applies, upgrades, reports and beats until told to stop. */
-import { FairleadError } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
-import type { PollResponse } from "../core/protocol/agent-api.ts";
+import type { PollRequest } from "../core/protocol/agent-api.ts";
 import { sleep, type Clock } from "../host/clock.ts";
 import { nodeFileSystem, type FileSystemPort } from "../host/file-system-port.ts";
 import { ensureDirectory } from "../host/files.ts";
 import type { Logger } from "../host/log.ts";
 import { openLedger } from "./authority/ledger.ts";
-import { receiveCommand } from "./authority/receive.ts";
-import { receiveVoidIntent } from "./authority/receive-void-intent.ts";
 import type { AgentConfig } from "./config.ts";
+import { createContact } from "./degraded/contact.ts";
+import { createGateKeeper } from "./degraded/gate-keeper.ts";
+import { observeLink } from "./degraded/observed-link.ts";
 import { identify } from "./identity/identify.ts";
 import { keepRenewed } from "./identity/renew.ts";
-import { folderOf } from "./identity/store.ts";
+import { folderOf, type Identity } from "./identity/store.ts";
 import { openLink } from "./link/link.ts";
 import { openOutbox } from "./link/outbox.ts";
 import { openPrograms, stateDirOf } from "./programs/open.ts";
 import { createPulse } from "./pulse.ts";
 import { openSnapshotStore } from "./snapshots/store.ts";
+import { createAnswerTaker } from "./take-answer.ts";
 import { createRunner } from "./upgrade-runner.ts";
 
 const RETRY_MS_MIN = 200;
@@ -39,124 +40,118 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
   const { data_dir: dataDir } = config;
   await ensureDirectory(dataDir, 0o700);
   const { identity, firstBundle } = await identify(config, clock, log);
-  let link = openLink(identity);
   const folder = folderOf(dataDir, identity);
   const snapshots = await openSnapshotStore(folder, identity, clock);
+  const contact = createContact(clock);
+  const keeper = createGateKeeper(snapshots, contact);
+  const connect = (as: Identity) => observeLink(openLink(as), contact, snapshots);
+  let link = connect(identity);
   const ledger = await openLedger(folder);
   const stateDir = stateDirOf(config);
   await ensureDirectory(stateDir, 0o700);
   const programs = openPrograms(config, shimCommand, clock, fs);
   const pulse = createPulse({ programs, snapshots, ledger, link: () => link, clock, log });
   const outbox = await openOutbox({ folder, link: () => link, heartbeat: pulse.measure, clock, log });
+  const { busy, beat } = pulse;
   const runner = createRunner({
     stateDir,
     programs,
     snapshots,
     ledger,
     outbox,
-    link: () => link,
+    keeper,
+    contact,
     clock,
     log,
     fs,
-    busy: pulse.busy,
+    busy,
+    beat,
+    link: () => link,
+  });
+  const answers = createAnswerTaker({
+    identity,
+    snapshots,
+    ledger,
+    programs,
+    stateDir,
+    clock,
+    keeper,
+    outbox,
+    log,
+    beat,
+    start: (pending) => runner.start(pending, signal),
   });
 
-  /** How many were taken. */
-  async function applySnapshots(frames: readonly Uint8Array[]): Promise<number> {
-    let taken = 0;
-    for (const frame of frames) {
-      const result = await snapshots.apply(frame);
-      if (result.kind === "accepted") {
-        taken += 1;
-        continue;
-      }
-      const { step, code, field, reason } = result;
-      log.warn("snapshot rejected", { step, code, field, reason });
-      const at = new Date(clock.now()).toISOString();
-      await ledger.noteRejection({
-        code,
-        subject: `snapshot, check ${step}, ${field}`,
-        reason: reason.slice(0, 1000),
-        at,
-      });
-    }
-    pulse.beat();
-    return taken;
-  }
+  const request = (wait_ms: number): PollRequest => ({
+    have: snapshots.versions(),
+    command_mark: ledger.mark(),
+    intent_serials: ledger.serials(),
+    head_issued_at: snapshots.headIssuedAt(),
+    resync: snapshots.resync(),
+    wait_ms,
+  });
 
-  /** How much of it was taken: what is refused stays on offer, and must not be asked for without a pause. */
-  async function handle({ snapshots: frames, commands, void_intents }: PollResponse): Promise<number> {
-    let taken = await applySnapshots(frames.map((frame) => Buffer.from(frame, "base64")));
-    for (const frame of void_intents) taken += await takeVoidIntent(Buffer.from(frame, "base64"));
-    for (const delivery of commands) {
-      const received = await receiveCommand(
-        { identity, snapshots, ledger, programs, stateDir, clock },
-        delivery,
-      );
-      if (received.kind === "accepted") {
-        taken += 1;
-        runner.start(received.pending, signal);
-      }
-      if (received.kind === "refused") {
-        log.warn("command refused", { ...received.rejection });
-        if (received.commandId !== null)
-          await outbox.add(received.commandId, { kind: "refused", rejection: received.rejection });
-        pulse.beat();
-      }
-    }
-    return taken;
-  }
-
-  async function takeVoidIntent(frame: Buffer): Promise<number> {
+  /** Answers whether to go on at once. */
+  async function pollOnce(waitMs: number): Promise<boolean> {
     try {
-      return (await receiveVoidIntent({ identity, snapshots, ledger }, frame)) ? 1 : 0;
-    } catch (error) {
-      if (!(error instanceof FairleadError)) throw error;
-      log.warn("empty intent refused", { code: error.code, reason: error.message });
-      return 0;
+      const answer = await link.poll(request(waitMs), signal).catch(async (error: unknown) => {
+        await answers.noteHeldBack();
+        throw error;
+      });
+      if (answer !== null) return (await answers.take(answer)) > 0;
+      await answers.noteHeldBack();
+      return true;
+    } finally {
+      contact.settle();
     }
   }
 
   async function pollForever(): Promise<void> {
     let retryMs = RETRY_MS_MIN;
+    // Whether anyone is there is to be known soon, so the first question does not wait for news.
+    let waitMs = 0;
     async function pauseForLonger(): Promise<void> {
       await sleep(retryMs, signal);
       retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
     }
     while (!signal.aborted) {
       try {
-        const request = {
-          have: snapshots.versions(),
-          command_mark: ledger.mark(),
-          intent_serials: ledger.serials(),
-          wait_ms: LIMITS.pollWaitMaxMs,
-        };
-        const answer = await link.poll(request, signal);
-        if (answer === null || (await handle(answer)) > 0) retryMs = RETRY_MS_MIN;
+        const goOn = await pollOnce(waitMs);
+        waitMs = LIMITS.pollWaitMaxMs;
+        runner.reconsider(signal);
+        if (goOn) retryMs = RETRY_MS_MIN;
         else await pauseForLonger();
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted) break;
+        waitMs = 0;
         log.warn("poll failed; trying again", { error: String(error), retry_ms: retryMs });
+        await snapshots.noteWaiting();
         await pauseForLonger();
       }
     }
+    contact.settle(); // whoever waits for it leaves as well
   }
 
-  if (firstBundle !== null) await applySnapshots([firstBundle]);
+  snapshots.subscribe(() => {
+    beat();
+    runner.reconsider(signal);
+  });
+  if (firstBundle !== null) await answers.takeFirstBundle(firstBundle);
   runner.resume(signal);
   log.info("agent runs", { node_id: identity.node_id });
-  const renewal = keepRenewed(
+  const renewal = keepRenewed({
     identity,
     dataDir,
     clock,
     log,
     signal,
-    () => link,
-    (renewed) => {
+    keeper,
+    link: () => link,
+    renewed: (next) => {
       link.close();
-      link = openLink(renewed);
+      link = connect(next);
     },
-  );
+  });
   await Promise.all([pollForever(), pulse.run(signal), outbox.run(signal), renewal]);
   await runner.idle();
   link.close();

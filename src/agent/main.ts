@@ -1,4 +1,5 @@
 /** `fairlead agent --config FILE`, and the shim that the agent starts for each program. */
+import "./small-heap.ts";
 import { parseArgs } from "node:util";
 import { exitCodeOf, EXIT, FairleadError } from "../core/errors.ts";
 import { systemClock } from "../host/clock.ts";
@@ -9,23 +10,29 @@ import { runAgent } from "./agent.ts";
 import { loadConfig } from "./config.ts";
 import { openPrograms } from "./programs/open.ts";
 import { runShim } from "./shim/main.ts";
+import { readStatus, statusText } from "./status.ts";
 import { ensureDirectory } from "../host/files.ts";
 
-const HELP = `Usage: fairlead agent --config FILE [--stop-programs]
+const HELP = `Usage: fairlead agent --config FILE [--status [--json] | --stop-programs]
 
 Runs a node's agent: enrolls it once, then keeps its programs at what was signed for it.
 
 Options:
   --config FILE     the agent's local config (YAML)
+  --status          print what this node holds and may do while nobody answers, and leave
+  --json            print the status as JSON
   --stop-programs   stop the programs that the config names, and leave; they outlive the agent otherwise
   --help            show this
 
 Example:
   fairlead agent --config /etc/fairlead/agent.yaml
+  fairlead agent --config /etc/fairlead/agent.yaml --status
 `;
 
 const OPTIONS = {
   config: { type: "string" },
+  status: { type: "boolean" },
+  json: { type: "boolean" },
   "stop-programs": { type: "boolean" },
   help: { type: "boolean" },
 } as const;
@@ -39,7 +46,9 @@ export async function main(argv: string[]): Promise<number> {
       return EXIT.ok;
     }
     if (values.config === undefined) throw new FairleadError("INVALID_INPUT", "--config FILE is missing");
-    return await (values["stop-programs"] === true ? stopPrograms(values.config) : serve(values.config));
+    if (values["stop-programs"] === true) return await stopPrograms(values.config);
+    if (values.status === true) return await printStatus(values.config, values.json === true);
+    return await serve(values.config);
   } catch (error) {
     return complain(error);
   }
@@ -67,6 +76,12 @@ async function serve(configPath: string): Promise<number> {
   } finally {
     await lock.release();
   }
+}
+
+async function printStatus(configPath: string, json: boolean): Promise<number> {
+  const status = await readStatus(await loadConfig(configPath), systemClock);
+  process.stdout.write(json ? `${JSON.stringify(status)}\n` : statusText(status));
+  return EXIT.ok;
 }
 
 /** For a machine that leaves the fleet: its programs outlive the agent on purpose, and end only here. */

@@ -2,11 +2,14 @@
 import { FairleadError, unreachable } from "../core/errors.ts";
 import type { ProfileId } from "../core/ids.ts";
 import type { ConfigRef } from "../core/upgrade/job.ts";
-import type { Clock } from "../host/clock.ts";
+import { LIMITS } from "../core/limits.ts";
+import { sleep, type Clock } from "../host/clock.ts";
 import type { FileSystemPort } from "../host/file-system-port.ts";
 import type { Logger } from "../host/log.ts";
 import { digestOf } from "../trust/digest.ts";
 import type { Ledger, PendingJob } from "./authority/ledger.ts";
+import type { Contact } from "./degraded/contact.ts";
+import type { GateKeeper } from "./degraded/gate-keeper.ts";
 import type { Link } from "./link/link.ts";
 import type { Outbox } from "./link/outbox.ts";
 import { firstAnswer } from "./programs/first-answer.ts";
@@ -15,23 +18,50 @@ import type { SnapshotStore } from "./snapshots/store.ts";
 import { ensureRunning } from "./upgrade/ensure-running.ts";
 import { runUpgrade } from "./upgrade/executor.ts";
 
+const ASK_AGAIN_MS = 500;
+
 export interface RunnerDeps {
   readonly stateDir: string;
   readonly programs: Programs;
   readonly snapshots: SnapshotStore;
   readonly ledger: Ledger;
   readonly outbox: Outbox;
+  readonly keeper: GateKeeper;
+  readonly contact: Contact;
   readonly link: () => Link;
   readonly clock: Clock;
   readonly log: Logger;
   readonly fs: FileSystemPort;
   /** Health is watched closely while this is true. */
   readonly busy: (busy: boolean) => void;
+  /** There is something to tell. */
+  readonly beat: () => void;
 }
 
 export function createRunner(deps: RunnerDeps) {
-  const { programs, snapshots, ledger, outbox, stateDir, clock, fs } = deps;
+  const { programs, snapshots, ledger, outbox, keeper, contact, stateDir, clock, fs } = deps;
   let current: Promise<void> = Promise.resolve();
+  /** Programs that were not started because the gate was closed, and those of which that was told. */
+  const waiting = new Set<ProfileId>();
+  const told = new Set<ProfileId>();
+
+  /** After a restart nobody knows yet whether the control plane is there: the first poll tells. */
+  async function passGate(action: "continue_services" | "create_service_authority", profile: ProfileId) {
+    await contact.settled();
+    keeper.passGate(action, { kind: "service_assignment", id: profile });
+  }
+
+  /** Nothing has stopped yet: a control plane that is away for a moment is waited for before the upgrade is given up. */
+  async function passGateSoon(profile: ProfileId, signal: AbortSignal): Promise<void> {
+    await contact.settled();
+    const end = clock.monotonic() + LIMITS.contactLostMs;
+    const isAway = () => {
+      const gate = keeper.ask("create_service_authority");
+      return gate.kind === "closed" && (gate.code === "DEGRADED_FORBIDDEN" || gate.code === "HEAD_STALE");
+    };
+    while (isAway() && !signal.aborted && clock.monotonic() < end) await sleep(ASK_AGAIN_MS, signal);
+    await passGate("create_service_authority", profile);
+  }
 
   /** A window that closed stops nothing that has begun, but no program is stopped after it. */
   function authorityHolds(notAfter: string | null): void {
@@ -73,7 +103,9 @@ export function createRunner(deps: RunnerDeps) {
       fs,
       fetchConfig,
       onProgress: (progress) => outbox.tell(job.command_id, { kind: "progress", progress }),
-      beforeAction: (action) => {
+      beforeAction: async (action) => {
+        if (action !== "acquire_artifact" && action !== "stop_node") return;
+        await passGateSoon(job.chain_profile_id, signal);
         if (action === "stop_node") authorityHolds(not_after);
       },
     });
@@ -96,7 +128,9 @@ export function createRunner(deps: RunnerDeps) {
   async function ensure(profile: ProfileId, signal: AbortSignal): Promise<void> {
     const [program, adapter] = [programs.config(profile), programs.adapter(profile)];
     try {
-      const ensured = await ensureRunning({ profile, program, adapter, stateDir, signal, fs });
+      const beforeStart = () => passGate("continue_services", profile);
+      const ensured = await ensureRunning({ profile, program, adapter, stateDir, signal, beforeStart, fs });
+      told.delete(profile);
       switch (ensured.kind) {
         case "running":
         case "started":
@@ -111,8 +145,22 @@ export function createRunner(deps: RunnerDeps) {
           unreachable(ensured);
       }
     } catch (error) {
-      if (!signal.aborted) deps.log.error("the program does not start", { profile, error });
+      if (signal.aborted) return;
+      if (error instanceof FairleadError && error.detail?.["action"] === "continue_services")
+        return await waitForGate(profile, error);
+      deps.log.error("the program does not start", { profile, error });
     }
+  }
+
+  /** Told once, not with every poll. */
+  async function waitForGate(profile: ProfileId, { code, message }: FairleadError): Promise<void> {
+    waiting.add(profile);
+    if (told.has(profile)) return;
+    told.add(profile);
+    deps.log.warn("the program is not started: the gate is closed", { profile, code, reason: message });
+    const at = new Date(clock.now()).toISOString();
+    await ledger.noteRejection({ code, subject: `start of ${profile}`, reason: message, at });
+    deps.beat();
   }
 
   /** One thing after the other; what fails unexpectedly does not keep the next one from its turn. */
@@ -128,6 +176,11 @@ export function createRunner(deps: RunnerDeps) {
     resume(signal: AbortSignal): void {
       for (const pending of ledger.pending()) queue(() => runOne(pending, signal), signal);
       for (const profile of programs.all()) queue(() => ensure(profile, signal), signal);
+    },
+    /** The situation may have changed: what waited for the gate asks again. */
+    reconsider(signal: AbortSignal): void {
+      for (const profile of waiting) queue(() => ensure(profile, signal), signal);
+      waiting.clear();
     },
     start: (pending: PendingJob, signal: AbortSignal): void => queue(() => runOne(pending, signal), signal),
     idle: () => current,

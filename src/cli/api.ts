@@ -20,6 +20,9 @@ export interface Credentials {
 export interface Api {
   get<T>(path: string, schema: ZodType<T>): Promise<T>;
   post<T>(path: string, body: unknown, schema: ZodType<T>): Promise<T>;
+  put<T>(path: string, body: unknown, schema: ZodType<T>): Promise<T>;
+  /** Answers with nothing. */
+  delete(path: string): Promise<void>;
   /** The body of an event stream; the caller destroys it. */
   events(path: string, lastEventId: number, signal: AbortSignal): Promise<Readable>;
   close(): void;
@@ -48,8 +51,8 @@ export function openApi(server: string, credentials: Credentials | null): Api {
     return send(bearer(await credentials.renew()));
   }
 
-  async function call<T>(path: string, request: HttpRequest, schema: ZodType<T>): Promise<T> {
-    const response = await authorized(
+  const send = (path: string, request: HttpRequest): Promise<HttpResponse> =>
+    authorized(
       (headers) =>
         client.request(path, {
           ...request,
@@ -59,13 +62,19 @@ export function openApi(server: string, credentials: Credentials | null): Api {
         }),
       () => undefined,
     );
-    return parsed(path, response, schema);
-  }
+
+  const call = async <T>(path: string, request: HttpRequest, schema: ZodType<T>): Promise<T> =>
+    parsed(path, await send(path, request), schema);
 
   return {
     close: () => client.close(),
     get: (path, schema) => call(path, { method: "GET" }, schema),
     post: (path, body, schema) => call(path, { method: "POST", json: body }, schema),
+    put: (path, body, schema) => call(path, { method: "PUT", json: body }, schema),
+    async delete(path) {
+      const response = await send(path, { method: "DELETE" });
+      if (response.status < 200 || response.status > 299) throw errorOf(response);
+    },
     async events(path, lastEventId, signal) {
       const stream = await authorized(
         (headers) =>

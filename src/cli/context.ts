@@ -59,6 +59,8 @@ export interface ContextStore {
   load(name: string | undefined): Promise<NamedContext>;
   has(name: string): Promise<boolean>;
   save(name: string, context: Context): Promise<void>;
+  /** Like `save`, for one that exists; the current one stays what it is. */
+  update(name: string, context: Context): Promise<void>;
   /** Like `save`, but never over another context. */
   create(name: string, context: Context): Promise<void>;
   remove(name: string): Promise<void>;
@@ -113,6 +115,10 @@ export function contextStore(env: Io["env"]): ContextStore {
       await ensureDirectory(join(home, "contexts"));
       await writeJsonDurable(fileOf(name), context); // (1)
       await use(name);
+    },
+    async update(name, context) {
+      if (!(await has(name))) throw unknownContext(name);
+      await writeJsonDurable(fileOf(name), context); // (1)
     },
     async create(name, context) {
       await ensureDirectory(join(home, "contexts"));

@@ -35,6 +35,17 @@ export const KeyValues = z.array(z.string().regex(/^[^=]+=/s, "of the form key=v
   ),
 );
 
+/** `a,b,c`; an empty text is no word at all. */
+export const Words = z
+  .string()
+  .max(10_000)
+  .transform((text) =>
+    text
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== ""),
+  );
+
 export function optionsOf<T>(schema: z.ZodType<T>, options: Readonly<Record<string, unknown>>): T {
   const parsed = schema.safeParse(options);
   if (parsed.success) return parsed.data;

@@ -41,7 +41,7 @@ interface Page<T> {
   readonly next: string | null;
 }
 
-async function everyPage<T>(read: (page: Query) => Promise<Page<T>>, itemsMax?: number): Promise<T[]> {
+export async function everyPage<T>(read: (page: Query) => Promise<Page<T>>, itemsMax?: number): Promise<T[]> {
   const items: T[] = [];
   const limit = String(Math.min(LIMITS.listPageMax, itemsMax ?? LIMITS.listPageMax));
   let cursor: string | undefined;
@@ -56,7 +56,7 @@ async function everyPage<T>(read: (page: Query) => Promise<Page<T>>, itemsMax?: 
   }
 }
 
-function queryOf(query: Query): string {
+export function queryOf(query: Query): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return new URLSearchParams(given).toString();
 }

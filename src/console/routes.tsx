@@ -1,6 +1,8 @@
 /** Which address shows which page. */
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { z } from "zod";
+import { AuthorityPage } from "./pages/authority/authority-page.tsx";
+import { NodeAuthorityPage } from "./pages/authority/node-authority-page.tsx";
 import { FleetPage } from "./pages/fleet/fleet-page.tsx";
 import { Gate } from "./pages/gate.tsx";
 import { NodePage } from "./pages/node/node-page.tsx";
@@ -47,7 +49,18 @@ const node = createRoute({
   },
 });
 
-const routeTree = root.addChildren([fleet, rollouts, rollout, node]);
+const authority = createRoute({ getParentRoute: () => root, path: "/authority", component: AuthorityPage });
+
+const nodeAuthority = createRoute({
+  getParentRoute: () => root,
+  path: "/nodes/$nodeId/authority",
+  component: function NodeAuthority() {
+    const { nodeId } = nodeAuthority.useParams();
+    return <NodeAuthorityPage key={nodeId} id={nodeId} />;
+  },
+});
+
+const routeTree = root.addChildren([fleet, rollouts, rollout, node, authority, nodeAuthority]);
 
 export const createConsoleRouter = () =>
   createRouter({

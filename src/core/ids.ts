@@ -54,7 +54,7 @@ export const Instant = z
   .max(30)
   .refine(isInstant, "not a UTC time such as 2026-01-31T12:00:00.000Z");
 
-function isInstant(text: string): boolean {
+export function isInstant(text: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,3})?Z$/.exec(text);
   if (match === null) return false;
   const [, year, month, day, hour, minute, second] = match.map(Number);

@@ -7,6 +7,13 @@ export const LIMITS = {
   commandLifetimeMs: 15 * 60_000,
   assignmentLifetimeMs: 24 * 3_600_000,
   intentLifetimeMs: 24 * 3_600_000,
+  snapshotLifetimeMs: 7 * 24 * 3_600_000,
+  headLifetimeMs: 5 * 60_000,
+  headRefreshMs: 60_000,
+  /** Without an answer for this long, a node is on its own. */
+  contactLostMs: 90_000,
+  snapshotVersionsKept: 4,
+  keyRetireDeadlineMs: 7 * 24 * 3_600_000,
   issuedAheadMaxMs: 24 * 3_600_000,
   /** How far a node's clock may run behind the signer's before a fresh snapshot is not yet valid to it. */
   clockSkewMs: 5 * 60_000,

@@ -4,12 +4,15 @@
  * 1. An exchange speaks to its one origin: no redirect is followed and no path leads elsewhere.
  * 2. Only what is safe to repeat is sent again, and only when a kept connection turned out to be dead.
  */
-import * as http from "node:http";
+import type * as Http from "node:http";
 import * as https from "node:https";
 import type { LookupFunction } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { FairleadError } from "../core/errors.ts";
 import { errnoOf } from "./file-errors.ts";
+
+// Imported, it would hand over its WebSocket as well, and with it a second HTTP client: 3 MB in each agent.
+const http = process.getBuiltinModule("node:http");
 
 /** A subset of Node's: `rejectUnauthorized: false` is only for fetching what a pin then decides about. */
 type TlsOptions = Pick<
@@ -39,7 +42,7 @@ export interface HttpRequest {
 }
 
 export interface Exchange {
-  send(path: string, request: HttpRequest, signal: AbortSignal): Promise<http.IncomingMessage>;
+  send(path: string, request: HttpRequest, signal: AbortSignal): Promise<Http.IncomingMessage>;
   describe(path: string): string;
   close(): void;
 }
@@ -65,7 +68,7 @@ export function openExchange({ origin, socketPath, tls, maxSockets, lookup }: Ht
       ...(socketPath === undefined ? {} : { socketPath }),
       ...(lookup === undefined ? {} : { lookup }),
     });
-    const response = new Promise<http.IncomingMessage>((done, fail) => {
+    const response = new Promise<Http.IncomingMessage>((done, fail) => {
       outgoing.once("response", done);
       outgoing.on("error", fail);
     });
@@ -93,8 +96,8 @@ export function openExchange({ origin, socketPath, tls, maxSockets, lookup }: Ht
 }
 
 interface Attempt {
-  readonly outgoing: http.ClientRequest;
-  readonly response: Promise<http.IncomingMessage>;
+  readonly outgoing: Http.ClientRequest;
+  readonly response: Promise<Http.IncomingMessage>;
 }
 
 function bodyOf({ json, bytes }: HttpRequest): Uint8Array | undefined {

@@ -23,17 +23,21 @@ import { openEventStream } from "./events/stream.ts";
 import { createCertificateRegistry } from "./identity/certificate-registry.ts";
 import { ensureCluster } from "./identity/cluster.ts";
 import { createEnrollListener } from "./identity/enroll-listener.ts";
-import { loadOrCreateOnlineSigner } from "./identity/online-signer.ts";
+import { createKeyRing } from "./identity/key-ring.ts";
 import { registerRenewRoute } from "./identity/renewal.ts";
 import { startReplicaLease } from "./identity/replica-lease.ts";
 import { revokeNode } from "./identity/revocation.ts";
 import { createServerCertificate } from "./identity/server-certificate.ts";
 import { loadOrCreateSiteCa } from "./identity/site-ca.ts";
+import { republishStale } from "./keys/republish.ts";
+import { createKeyService } from "./keys/service.ts";
 import { createManifestReader } from "./manifests/reader.ts";
 import { countStep, gaugeRollouts, type CommittedStep } from "./metrics/rollout-metrics.ts";
 import { createServerMetrics } from "./metrics/server-metrics.ts";
 import { createRolloutService } from "./rollout/service.ts";
 import { createBundleReader } from "./snapshots/bundles.ts";
+import { announceEndpoint } from "./snapshots/endpoints.ts";
+import { startSnapshotLoop } from "./snapshots/loop.ts";
 import { SERVER_VERSION } from "./version.ts";
 
 const CONSOLE_DIR = fileURLToPath(new URL("../../dist/console/", import.meta.url));
@@ -59,10 +63,10 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   const { db } = engines;
   await migrate(db);
   const clusterId = await ensureCluster(db);
-  const online = await loadOrCreateOnlineSigner(config.keysDir);
+  const ring = await createKeyRing({ db, keysDir: config.keysDir, clusterId, log });
+  shutdown.onShutdown("keys", ring.close);
   const ca = await loadOrCreateSiteCa(config.keysDir, clock);
   const bundle = createBundleReader(db, clock.monotonic);
-  const authority = { clusterId, signer: online };
   const metrics = createServerMetrics();
 
   gaugeRollouts(metrics, db);
@@ -70,7 +74,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   const drive = await startDrive({
     db,
     address: engines.restate,
-    authority,
+    authority: ring,
     handlers: config.handlers,
     onCommitted,
     log,
@@ -80,6 +84,11 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   shutdown.onShutdown("events", events.close);
   const polls = await openPolls(db);
   shutdown.onShutdown("polls", polls.close);
+  ring.onChange(() => {
+    bundle.forget();
+    polls.wakeAll();
+  });
+  await republishStale(db);
 
   const certificate = await createServerCertificate({ ca, names: config.names, clock, log });
   shutdown.onShutdown("certificate", certificate.close);
@@ -92,13 +101,16 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   registerAgentRoutes(agents, {
     db,
     polls,
-    findDelivery: createDeliveryFinder(db, bundle),
+    findDelivery: createDeliveryFinder(db, bundle, ring),
     storeHeartbeat: createHeartbeatStore(db, (count) => metrics.heartbeats.add({ outcome: "stored" }, count)),
     storeReports: createReportStore(db, drive.nudge),
     now: clock.now,
   });
   const agentUrl = await listen(agents, config.agentListen, "https", config.names[0]);
   shutdown.onShutdown("agents' listener", () => agents.close());
+  await announceEndpoint(db, agentUrl);
+  const snapshots = await startSnapshotLoop({ db, authority: ring, clock, metrics, log });
+  shutdown.onShutdown("snapshots", snapshots.stop);
 
   const enrollment = await createEnrollListener({
     db,
@@ -128,7 +140,8 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     metrics,
     clusterId,
     ca,
-    online,
+    ring,
+    keys: createKeyService({ db, clock, ring }),
     tokens: await createTokenService(config.keysDir, clusterId, clock),
     oidc: config.oidc === null ? null : createOidcVerifier(config.oidc, clock),
     firstRunSecretPath,
@@ -140,6 +153,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
       const reasons = [
         ...((await isInitialized(db)) ? [] : ["no trust bundle yet: run fairlead init"]),
         ...((await drive.answers()) ? [] : ["the engine does not answer"]),
+        ...[ring.problem()].filter((problem) => problem !== null),
         ...(lease.isHeld() ? [] : ["this replica's lease has lapsed"]),
       ];
       return { ready: reasons.length === 0, reasons };

@@ -1,64 +1,55 @@
-/** Check 11 for each scope known here: structure, and what a schema alone cannot say. */
+/** Check 11: the structure of each scope's content, and what a schema alone cannot say. */
+import type { z } from "zod";
 import type { Json } from "../core/json.ts";
+import {
+  DegradedPolicyContent,
+  NodeBootstrapContent,
+  NodeRuntimeContent,
+  PeerDirectoryContent,
+  QosPolicyContent,
+  RoutePolicyContent,
+  StorageDirectoryContent,
+} from "../core/snapshot/contents.ts";
 import type { ScopeType } from "../core/snapshot/scopes.ts";
 import { ServiceAssignmentContent } from "../core/snapshot/service-assignment.ts";
 import { TrustBundle } from "../core/snapshot/trust-bundle.ts";
-import { FairleadError } from "../core/errors.ts";
-import { loadPublicKey } from "./keys.ts";
-import type { z } from "zod";
+import { readerFor, type ReadAlong, type ReadValue } from "./reader/read-along.ts";
+import type { ContentFailure } from "./snapshot-subject.ts";
+import { checkBundleRules } from "./trust-bundle-rules.ts";
 
-export interface ContentFailure {
-  readonly field: string;
-  readonly reason: string;
+const SCHEMAS = {
+  node_bootstrap: NodeBootstrapContent,
+  node_runtime: NodeRuntimeContent,
+  peer_directory: PeerDirectoryContent,
+  service_assignment: ServiceAssignmentContent,
+  route_policy: RoutePolicyContent,
+  qos_policy: QosPolicyContent,
+  trust_bundle: TrustBundle,
+  storage_directory: StorageDirectoryContent,
+  degraded_mode_policy: DegradedPolicyContent,
+} as const satisfies Record<ScopeType, z.ZodType>;
+
+/** Reads the bytes of what is often large in one pass: canonical, of its schema, and without a secret. */
+const READERS: Partial<Record<ScopeType, ReadAlong<Json>>> = {};
+for (const [scope, schema] of Object.entries(SCHEMAS)) {
+  if (scope !== "trust_bundle")
+    READERS[scope as ScopeType] = readerFor(schema as z.ZodType<Json>, { isSearched: true });
 }
 
-type ContentCheck = (content: Json, previous: TrustBundle | null) => ContentFailure | null;
+/** Null says nothing against them: checks 11 and 12 are still to be asked. */
+export const readContent = (scope: ScopeType, bytes: Uint8Array): ReadValue<Json> | null =>
+  READERS[scope]?.(bytes) ?? null;
 
-const CHECKS: Partial<Record<ScopeType, ContentCheck>> = {
-  trust_bundle: checkTrustBundle,
-  service_assignment: (content) => structure(ServiceAssignmentContent, content),
-};
-
-export const contentSchemaOf = (scope: ScopeType): ContentCheck | undefined => CHECKS[scope];
-
-function structure(schema: z.ZodType, content: Json): ContentFailure | null {
-  const parsed = schema.safeParse(content);
-  if (parsed.success) return null;
-  const issue = parsed.error.issues[0]!;
-  return { field: issue.path.join(".") || "content", reason: issue.message };
-}
-
-export function checkTrustBundle(content: Json, previous: TrustBundle | null): ContentFailure | null {
-  const failure = structure(TrustBundle, content);
-  if (failure !== null) return failure;
-  const bundle = TrustBundle.parse(content);
-  if (bundle.root.threshold > bundle.root.keys.length) {
-    return { field: "root.threshold", reason: "more signatures asked for than keys exist" };
+/** `previous`: the trust bundle before this one, for what only ever goes up. */
+export function checkContent(
+  scope: ScopeType,
+  content: Json,
+  previous: TrustBundle | null,
+): ContentFailure | null {
+  const parsed = SCHEMAS[scope].safeParse(content);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    return { field: issue.path.join(".") || "content", reason: issue.message };
   }
-  if (previous?.intents_required === true && !bundle.intents_required) {
-    return { field: "intents_required", reason: "it only ever goes up" };
-  }
-  return everyKeyLoads(bundle);
-}
-
-function everyKeyLoads(bundle: TrustBundle): ContentFailure | null {
-  const groups = {
-    root: bundle.root.keys,
-    online_keys: bundle.online_keys,
-    release_keys: bundle.release_keys,
-  };
-  const seen = new Set<string>();
-  for (const [field, keys] of Object.entries(groups)) {
-    for (const record of keys) {
-      if (seen.has(record.key_id)) return { field, reason: `key ${record.key_id.slice(0, 12)} stands twice` };
-      seen.add(record.key_id);
-      try {
-        loadPublicKey(record);
-      } catch (error) {
-        if (error instanceof FairleadError) return { field, reason: error.message };
-        throw error;
-      }
-    }
-  }
-  return null;
+  return scope === "trust_bundle" ? checkBundleRules(parsed.data as TrustBundle, previous) : null;
 }

@@ -17,6 +17,7 @@ import { LIMITS } from "../core/limits.ts";
 import type { SignatureAlgorithm } from "../core/snapshot/envelope.ts";
 import { canonicalBytes } from "./canonical-json.ts";
 import type { Signer } from "./keys.ts";
+import { readerFor } from "./reader/read-along.ts";
 import { parseCanonical } from "./strict-json.ts";
 
 const MAGIC = Buffer.from("FLF1", "latin1");
@@ -34,6 +35,8 @@ const FrameSignatures = z
   .max(LIMITS.snapshotSignaturesMax);
 export type FrameSignatures = z.infer<typeof FrameSignatures>;
 
+const readSignatures = readerFor(FrameSignatures, { isSearched: false });
+
 export interface Frame {
   readonly header: Buffer;
   readonly content: Buffer;
@@ -46,24 +49,42 @@ export function signFrame(
   content: Uint8Array,
   signers: readonly Signer[],
 ): Buffer {
-  const headerBytes = canonicalBytes(header);
-  if (headerBytes.length > LIMITS.snapshotHeaderBytesMax) throw malformed("header over its bound");
-  if (content.length > LIMITS.snapshotContentBytesMax) throw malformed("content over its bound");
-  const signed = signedBytes(domain, headerBytes);
-  const signatures = signers.map((signer) => ({
-    key_id: signer.record.key_id,
-    signature: signer.sign(signed).toString("base64"),
-  }));
-  return encodeFrame({ header: headerBytes, content: Buffer.from(content), signatures });
+  if (content.length > LIMITS.snapshotContentBytesMax) throw tooLarge("content");
+  const parts = signHeader(domain, header, signers);
+  return joinFrame(parts.header, Buffer.from(content), parts.signatures);
 }
 
-export function encodeFrame(frame: Frame): Buffer {
-  const signatures = canonicalBytes(frame.signatures);
-  return Buffer.concat([
-    MAGIC,
-    ...[frame.header, frame.content, signatures].flatMap((part) => [lengthOf(part), part]),
-  ]);
+/** A frame's bytes without its content, for who keeps that apart. */
+export function signHeader(
+  domain: string,
+  header: Json,
+  signers: readonly Signer[],
+): { readonly header: Buffer; readonly signatures: Buffer } {
+  const headerBytes = canonicalBytes(header);
+  if (headerBytes.length > LIMITS.snapshotHeaderBytesMax) throw tooLarge("header");
+  const signed = signedBytes(domain, headerBytes);
+  const signatures = canonicalBytes(signers.map((signer) => signatureBy(signer, signed)));
+  return { header: headerBytes, signatures };
 }
+
+/** Over the header as it stands: what was signed before stays signed. */
+export function appendSignature(domain: string, bytes: Uint8Array, signer: Signer): Buffer {
+  const frame = decodeFrame(bytes);
+  const signature = signatureBy(signer, signedBytes(domain, frame.header));
+  return encodeFrame({ ...frame, signatures: [...frame.signatures, signature] });
+}
+
+const signatureBy = (signer: Signer, signed: Uint8Array): FrameSignatures[number] => ({
+  key_id: signer.record.key_id,
+  signature: signer.sign(signed).toString("base64"),
+});
+
+export const encodeFrame = (frame: Frame): Buffer =>
+  joinFrame(frame.header, frame.content, canonicalBytes(frame.signatures));
+
+/** The frame of parts that were kept apart: nodes share a content, each has a header of its own. */
+export const joinFrame = (header: Buffer, content: Buffer, signatures: Buffer): Buffer =>
+  Buffer.concat([MAGIC, ...[header, content, signatures].flatMap((part) => [lengthOf(part), part])]);
 
 function lengthOf(part: Buffer): Buffer {
   const length = Buffer.alloc(4);
@@ -88,9 +109,16 @@ export function decodeFrame(input: Uint8Array): Frame {
   const content = take("content", LIMITS.snapshotContentBytesMax);
   const signatureBytes = take("signatures", SIGNATURE_BLOCK_BYTES_MAX);
   if (offset !== bytes.length) throw malformed("bytes after the signatures");
-  const signatures = FrameSignatures.safeParse(parseCanonical(signatureBytes)); // (3)
-  if (!signatures.success) throw malformed("signatures");
-  return { header, content, signatures: signatures.data };
+  return { header, content, signatures: signaturesIn(signatureBytes) };
+}
+
+/** Invariant 3. */
+function signaturesIn(bytes: Buffer): FrameSignatures {
+  const read = readSignatures(bytes);
+  if (read !== null) return read.value;
+  const parsed = FrameSignatures.safeParse(parseCanonical(bytes));
+  if (!parsed.success) throw malformed("signatures");
+  return parsed.data;
 }
 
 export function verifySignature(
@@ -110,5 +138,7 @@ export function verifySignature(
 const signedBytes = (domain: string, header: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(domain, "utf8"), Buffer.from([0]), header]);
 
+const tooLarge = (what: string): FairleadError =>
+  new FairleadError("SNAPSHOT_TOO_LARGE", `nothing was signed: the ${what} is over its bound`);
 const malformed = (why: string): FairleadError =>
   new FairleadError("SNAPSHOT_MALFORMED", `frame refused: ${why}`);

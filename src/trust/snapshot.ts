@@ -7,24 +7,30 @@ import {
   SNAPSHOT_SCHEMA_VERSION,
   type SnapshotHeader,
 } from "../core/snapshot/envelope.ts";
-import type { NodeRole, ScopeType } from "../core/snapshot/scopes.ts";
-import { canonicalBytes } from "./canonical-json.ts";
-import { digestOf } from "./digest.ts";
-import { signFrame } from "./frame.ts";
+import { SCOPES, type NodeRole, type ScopeType } from "../core/snapshot/scopes.ts";
+import { joinFrame, signHeader } from "./frame.ts";
 import type { Signer } from "./keys.ts";
+import { isSealed, sealContent, type SealedContent } from "./sealed-content.ts";
 import { SNAPSHOT_DOMAIN } from "./snapshot-signer.ts";
 
-export interface SnapshotDraft {
+/** Everything in a header that is not the content. */
+export interface EnvelopeDraft {
   readonly snapshotId: SnapshotId;
   readonly clusterId: ClusterId;
   readonly subject: NodeId | typeof SHARED_SUBJECT;
   readonly scope: ScopeType;
+  readonly scopeIds?: readonly string[];
   readonly roles: readonly NodeRole[];
+  readonly organizationIds?: readonly string[];
   readonly version: number;
   readonly epoch: number;
   readonly issuedAt: number;
   readonly lifetimeMs: number;
-  readonly content: Json;
+}
+
+export interface SnapshotDraft extends EnvelopeDraft {
+  /** Sealed already, or sealed here; see sealed-content.ts for what that refuses. */
+  readonly content: Json | SealedContent;
 }
 
 export interface SignedSnapshot {
@@ -32,19 +38,39 @@ export interface SignedSnapshot {
   readonly frame: Buffer;
 }
 
+export type Signers = readonly [Signer, ...Signer[]];
+
 /** The first signer is the envelope's; the rest are co-signatures. */
-export function signSnapshot(draft: SnapshotDraft, signers: readonly [Signer, ...Signer[]]): SignedSnapshot {
-  const content = canonicalBytes(draft.content);
+export function signSnapshot(draft: SnapshotDraft, signers: Signers): SignedSnapshot {
+  const content = isSealed(draft.content) ? draft.content : sealContent(draft.scope, draft.content);
+  const { header, bytes, signatures } = signSealed(draft, content, signers);
+  return { header, frame: joinFrame(bytes, content.bytes, signatures) };
+}
+
+export interface SignedParts {
+  readonly header: SnapshotHeader;
+  readonly bytes: Buffer;
+  readonly signatures: Buffer;
+}
+
+/** The parts of the frame beside its content, which many nodes may share. */
+export function signSealed(draft: EnvelopeDraft, content: SealedContent, signers: Signers): SignedParts {
+  const header = { ...envelopeOf(draft, signers), content_hash: content.content_hash };
+  const parts = signHeader(SNAPSHOT_DOMAIN, header, signers);
+  return { header, bytes: parts.header, signatures: parts.signatures };
+}
+
+export function envelopeOf(draft: EnvelopeDraft, signers: Signers): Omit<SnapshotHeader, "content_hash"> {
   const at = (ms: number) => new Date(ms).toISOString();
-  const header: SnapshotHeader = {
+  return {
     snapshot_id: draft.snapshotId,
     schema_version: SNAPSHOT_SCHEMA_VERSION,
     cluster_id: draft.clusterId,
     subject_node_id: draft.subject,
     scope_type: draft.scope,
-    scope_ids: [],
+    scope_ids: [...(draft.scopeIds ?? [])],
     roles: [...draft.roles],
-    organization_ids: [],
+    organization_ids: [...(draft.organizationIds ?? [])],
     config_version: draft.version,
     authority_epoch: draft.epoch,
     issued_at: at(draft.issuedAt),
@@ -53,7 +79,12 @@ export function signSnapshot(draft: SnapshotDraft, signers: readonly [Signer, ..
     refresh_after: at(draft.issuedAt + draft.lifetimeMs / 2),
     signer_key_id: signers[0].record.key_id,
     signature_algorithm: signers[0].record.algorithm,
-    content_hash: digestOf(content),
+    ...coSignersOf(draft.scope, signers),
   };
-  return { header, frame: signFrame(SNAPSHOT_DOMAIN, header, content, signers) };
+}
+
+/** Root keys are not named: they sign a finished header one after the other, on machines of their own. */
+function coSignersOf(scope: ScopeType, [, ...others]: Signers): Pick<SnapshotHeader, "co_signer_key_ids"> {
+  if (others.length === 0 || SCOPES[scope].signer === "root") return {};
+  return { co_signer_key_ids: others.map(({ record }) => record.key_id) };
 }

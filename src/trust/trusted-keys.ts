@@ -39,9 +39,9 @@ function boundedKey<T extends Bounded>(
   keyId: KeyId,
   time: TimeWindow,
 ): KeyLookup<T> {
+  if (bundle.revoked_keys.includes(keyId)) return untrusted(`key ${keyId.slice(0, 12)} is revoked`);
   const record = keys.find((key) => key.key_id === keyId);
   if (record === undefined) return untrusted(`key ${keyId.slice(0, 12)} is not in the trust bundle`);
-  if (bundle.revoked_keys.includes(keyId)) return untrusted(`key ${keyId.slice(0, 12)} is revoked`);
   if (Date.parse(record.valid_from) > time.local)
     return untrusted(`key ${keyId.slice(0, 12)} is not valid yet`);
   if (Date.parse(record.valid_until) <= time.effective)
@@ -52,11 +52,14 @@ function boundedKey<T extends Bounded>(
 export function onlineKeyFor(
   bundle: TrustBundle,
   keyId: KeyId,
-  scope: ScopeType,
+  /** Null for what every online key may sign: heads. */
+  scope: ScopeType | null,
   time: TimeWindow,
+  revokedKeys: readonly KeyId[] = [],
 ): KeyLookup<OnlineKey> {
+  if (revokedKeys.includes(keyId)) return untrusted(`key ${keyId.slice(0, 12)} is revoked`);
   const found = boundedKey(bundle.online_keys, bundle, keyId, time);
-  if (found.kind === "untrusted" || found.record.scopes.includes(scope)) return found;
+  if (found.kind === "untrusted" || scope === null || found.record.scopes.includes(scope)) return found;
   return untrusted(`key ${keyId.slice(0, 12)} may not sign ${scope}`);
 }
 
@@ -73,14 +76,40 @@ export function releaseKeyFor(
   return untrusted(`key ${keyId.slice(0, 12)} may not sign for ${profile}`);
 }
 
+/** Loading a key costs as much as verifying with it. Kept by record, and only while that says the same. */
+const loaded = new WeakMap<KeyRecord, { readonly of: KeyRecord; readonly key: KeyLookup<KeyObject> }>();
+
 /** A record whose bytes are no key to be believed is a reason to refuse, not to crash: its signatures count for nothing. */
 export function usableKey(record: KeyRecord): KeyLookup<KeyObject> {
+  const { key_id, algorithm, public_key } = record;
+  const kept = loaded.get(record);
+  if (kept?.of.key_id === key_id && kept.of.algorithm === algorithm && kept.of.public_key === public_key)
+    return kept.key;
+  const key = tryLoad(record);
+  loaded.set(record, { of: { key_id, algorithm, public_key }, key });
+  return key;
+}
+
+function tryLoad(record: KeyRecord): KeyLookup<KeyObject> {
   try {
     return { kind: "trusted", record: loadPublicKey(record) };
   } catch (error) {
     if (error instanceof FairleadError) return untrusted(error.message);
     throw error;
   }
+}
+
+/** Invariant 1: each key of the set that signed, once. */
+export function validSignatures(domain: string, frame: Frame, keys: readonly KeyRecord[]): Set<KeyId> {
+  const valid = new Set<KeyId>();
+  for (const { key_id, signature } of frame.signatures) {
+    const record = keys.find((key) => key.key_id === key_id);
+    if (record === undefined || valid.has(key_id)) continue;
+    const key = usableKey(record);
+    if (key.kind === "untrusted") continue;
+    if (verifySignature(domain, frame.header, signature, record.algorithm, key.record)) valid.add(key_id);
+  }
+  return valid;
 }
 
 export function checkThreshold(
@@ -91,15 +120,8 @@ export function checkThreshold(
   | { readonly kind: "ok"; readonly valid: ReadonlySet<string> }
   | { readonly kind: "short"; readonly reason: string } {
   if (!Number.isInteger(set.threshold) || set.threshold < 1)
-    return { kind: "short", reason: "threshold below one" };
-  const valid = new Set<string>();
-  for (const { key_id, signature } of frame.signatures) {
-    const record = set.keys.find((key) => key.key_id === key_id);
-    if (record === undefined || valid.has(key_id)) continue;
-    const key = usableKey(record);
-    if (key.kind === "untrusted") continue;
-    if (verifySignature(domain, frame.header, signature, record.algorithm, key.record)) valid.add(key_id);
-  }
+    return { kind: "short", reason: "threshold below one" }; // (2)
+  const valid = validSignatures(domain, frame, set.keys);
   if (valid.size >= set.threshold) return { kind: "ok", valid };
   return { kind: "short", reason: `${valid.size} valid signatures of ${set.threshold} needed` };
 }

@@ -1,20 +1,14 @@
-// A real PostgreSQL for a test file, and a fresh, migrated database for each test that asks.
+// A fresh, migrated database for each test that asks, on the PostgreSQL that all integration tests share.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import postgres from "postgres";
-import { createLogger, silentLogger } from "../../src/host/log.ts";
+import { inject } from "vitest";
+import { silentLogger } from "../../src/host/log.ts";
 import { openDatabase, type Database } from "../../src/server/db/database.ts";
-import { migrate } from "../../src/server/db/migrate.ts";
-import { openHome, removeHome } from "../../src/server/embedded/home.ts";
-import { preparePostgres, type DatabaseSocket } from "../../src/server/embedded/postgres.ts";
-import { supervise } from "../../src/server/embedded/supervisor.ts";
-import { startWatch } from "../../src/server/embedded/watch.ts";
-import { ensureDirectory } from "../../src/host/files.ts";
+import type { DatabaseSocket } from "../../src/server/embedded/postgres.ts";
+import { TEMPLATE } from "./database-server.ts";
 
 export interface TestDatabases {
-  /** A migrated database of its own; closed by `stop` if the test does not. */
+  /** A migrated database of its own; closed and dropped by `stop`. */
   fresh(): Promise<{ readonly db: Database; readonly socket: DatabaseSocket }>;
   /** An empty one, not migrated. */
   empty(): Promise<{ readonly db: Database; readonly socket: DatabaseSocket }>;
@@ -23,62 +17,38 @@ export interface TestDatabases {
   stop(): Promise<void>;
 }
 
-const TEMPLATE = "migrated";
 const POOL_MAX = 6;
-/** These databases end with the test: waiting for the disk would only make it slower. */
-const NOT_DURABLE = ["fsync", "synchronous_commit", "full_page_writes"].flatMap((name) => [
-  "-c",
-  `${name}=off`,
-]);
+/** Files run at the same time, in processes of their own; one process runs several after each other. */
+let count = 0;
 
 export async function startTestDatabases(): Promise<TestDatabases> {
-  const folder = await mkdtemp(join(tmpdir(), "fairlead-db-"));
-  const home = await openHome(folder);
-  await ensureDirectory(home.logDir);
-  const { program, socket } = await preparePostgres(home);
-  const watch = await startWatch(silentLogger);
-  const { command } = program;
-  const running = await supervise(
-    { ...program, command: { ...command, args: [...command.args, ...NOT_DURABLE] } },
-    {
-      log: createLogger({ level: "error" }),
-      logFile: join(home.logDir, "postgres.log"),
-      spawned: async (identity) => watch.over([identity]),
-      restarted: () => undefined,
-    },
-  );
-  const admin = postgres({ ...socket, database: "postgres", max: 1, onnotice: () => undefined });
+  const server = inject("databaseServer");
+  const admin = postgres({ ...server, database: "postgres", max: 1, onnotice: () => undefined });
   const opened = new Set<Database>();
-  const open = (where: DatabaseSocket): Database => {
-    const db = openDatabase({ socket: where, poolMax: POOL_MAX }, silentLogger);
+  const created: string[] = [];
+
+  const open = (socket: DatabaseSocket): Database => {
+    const db = openDatabase({ socket, poolMax: POOL_MAX }, silentLogger);
     opened.add(db);
     return db;
   };
-  let count = 0;
 
-  async function create(template?: string): Promise<{ db: Database; socket: DatabaseSocket }> {
-    const database = `test_${++count}`;
-    await admin.unsafe(`create database ${database} ${template === undefined ? "" : `template ${template}`}`);
-    return { db: open({ ...socket, database }), socket: { ...socket, database } };
+  async function create(template: string): Promise<{ db: Database; socket: DatabaseSocket }> {
+    const database = `test_${process.pid}_${++count}`;
+    await admin.unsafe(`create database ${database} ${template}`);
+    created.push(database);
+    const socket = { ...server, database };
+    return { db: open(socket), socket };
   }
-
-  await admin.unsafe(`create database ${TEMPLATE}`);
-  const template = open({ ...socket, database: TEMPLATE });
-  await migrate(template);
-  await template.end();
 
   return {
     open,
-    fresh: async () => create(TEMPLATE),
-    empty: async () => create(),
+    fresh: async () => create(`template ${TEMPLATE}`),
+    empty: async () => create(""),
     async stop() {
-      await Promise.all(
-        [admin, ...opened].map(async (each) => each.end({ timeout: 1 }).catch(() => undefined)),
-      );
-      await running.stop();
-      watch.end();
-      await removeHome(folder);
-      await rm(folder, { recursive: true, force: true });
+      await Promise.all([...opened].map(async (each) => each.end({ timeout: 1 }).catch(() => undefined)));
+      for (const database of created) await admin.unsafe(`drop database if exists ${database} with (force)`);
+      await admin.end({ timeout: 1 });
     },
   };
 }

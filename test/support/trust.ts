@@ -52,7 +52,9 @@ export const bundleOf = (
     { ...bounded(online), scopes: ScopeType.options.filter((scope) => SCOPES[scope].signer === "online") },
   ],
   release_keys: [{ ...bounded(release), name: "release", profiles: [] }],
+  publisher_keys: [],
   revoked_keys: [],
+  recovery: null,
   ...changes,
 });
 
@@ -65,7 +67,12 @@ export interface SnapshotWish {
 }
 
 /** Signs any header over any content, also what `signSnapshot` would never make. */
-function snapshotFrame({ header = {}, content, signers, bytes = canonicalBytes(content) }: SnapshotWish) {
+export function snapshotFrame({
+  header = {},
+  content,
+  signers,
+  bytes = canonicalBytes(content),
+}: SnapshotWish) {
   const complete: SnapshotHeader = {
     snapshot_id: SnapshotId.parse(randomUUID()),
     schema_version: 1,
@@ -84,6 +91,9 @@ function snapshotFrame({ header = {}, content, signers, bytes = canonicalBytes(c
     signer_key_id: signers[0].record.key_id,
     signature_algorithm: signers[0].record.algorithm,
     content_hash: digestOf(bytes),
+    ...(signers.length === 1 || header["scope_type"] === "trust_bundle"
+      ? {}
+      : { co_signer_key_ids: signers.slice(1).map(({ record }) => record.key_id) }),
   };
   return signFrame(SNAPSHOT_DOMAIN, { ...complete, ...header }, bytes, signers);
 }
@@ -122,8 +132,10 @@ export const contextOf = (keys: Keys, changes: Partial<SnapshotContext> = {}): S
   clusterId: CLUSTER,
   nodeId: NODE,
   roles: ["egress_service"],
+  organizationIds: [],
   root: bundleOf(keys).root,
   bundle: bundleOf(keys),
+  epoch: 1,
   accepted: () => null,
   time: { local: NOW, effective: NOW },
   ...changes,

@@ -10,13 +10,13 @@ const ALLOWED = new Set(
     ["assert", "async_hooks", "buffer", "child_process", "crypto", "diagnostics_channel", "dns", "events"],
     ["fs", "fs/promises", "http", "https", "module", "net", "os", "path", "perf_hooks", "process"],
     ["stream", "stream/promises", "string_decoder", "timers", "timers/promises", "tls", "tty", "url", "util"],
-    ["worker_threads", "zlib"],
+    ["v8", "worker_threads", "zlib"],
   ].flat(),
 );
 
-/** Static and dynamic imports, re-exports, and the requires that bundled CommonJS keeps. */
+/** Static and dynamic imports, re-exports, the requires that bundled CommonJS keeps, and builtins asked for by name. */
 const IMPORT =
-  /^(?:import|export)\b[^"'\n]*?["']([^"'\n]+)["'];?$|\b(?:import|require|__require\w*)\(\s*["']([^"']+)["']\s*\)/gm;
+  /^(?:import|export)\b[^"'\n]*?["']([^"'\n]+)["'];?$|\b(?:import|require|__require\w*|getBuiltinModule)\(\s*["']([^"']+)["']\s*\)/gm;
 
 const importsOf = (code: string): string[] =>
   [...new Set([...code.matchAll(IMPORT)].map(([, static_, dynamic]) => static_ ?? dynamic ?? ""))].toSorted();
@@ -39,6 +39,14 @@ test("a package, a local file and a builtin off the list are refused, however th
     'export { x } from "postgres";',
     'const later = await import("node:inspector");',
     'const old = __require("pg"), fine = __require("fs");',
+    'const byName = process.getBuiltinModule("node:vm");',
   ].join("\n");
-  expect(refused(code)).toEqual(["./side-effect.mjs", "fastify", "node:inspector", "pg", "postgres"]);
+  expect(refused(code)).toEqual([
+    "./side-effect.mjs",
+    "fastify",
+    "node:inspector",
+    "node:vm",
+    "pg",
+    "postgres",
+  ]);
 });

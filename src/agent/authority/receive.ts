@@ -5,6 +5,7 @@ import type { CommandDelivery, Rejection } from "../../core/protocol/agent-api.t
 import type { Clock } from "../../host/clock.ts";
 import { verifyCommand, type VerifiedCommand } from "../../trust/command.ts";
 import { verifyIntent } from "../../trust/intent.ts";
+import type { GateKeeper } from "../degraded/gate-keeper.ts";
 import type { Identity } from "../identity/store.ts";
 import type { Programs } from "../programs/programs.ts";
 import type { SnapshotStore } from "../snapshots/store.ts";
@@ -22,6 +23,7 @@ export interface ReceiveDeps {
   readonly snapshots: SnapshotStore;
   readonly ledger: Ledger;
   readonly programs: Programs;
+  readonly keeper: Pick<GateKeeper, "passGate">;
   readonly stateDir: string;
   readonly clock: Clock;
 }
@@ -54,6 +56,7 @@ export async function receiveCommand(deps: ReceiveDeps, delivery: CommandDeliver
       installed: await deps.programs.measure(profile),
       activation: await readActivation(deps.stateDir, profile),
     });
+    deps.keeper.passGate("create_service_authority", { kind: "service_assignment", id: profile });
     const pending = { job, not_after: intent?.intent.not_after ?? null };
     const seen = intent === null ? null : { serial: intent.intent.serial, digest: intent.digest };
     await deps.snapshots.raiseFloor(command.header.issued_at);

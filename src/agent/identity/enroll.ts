@@ -81,6 +81,8 @@ function believedBundle(enrollUrl: string, token: EnrollmentToken, answer: Enrol
     clusterId: token.clusterId,
     nodeId: answer.node_id,
     roles: answer.roles,
+    organizationIds: [],
+    epoch: null,
     root,
     bundle: null,
     accepted: () => null,

@@ -2,6 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { sleep, type Clock } from "../../host/clock.ts";
 import type { Logger } from "../../host/log.ts";
+import type { GateKeeper } from "../degraded/gate-keeper.ts";
 import type { Link } from "../link/link.ts";
 import { generateNodeKey, requestFor } from "./csr.ts";
 import { writeIdentity, type Identity } from "./store.ts";
@@ -14,16 +15,20 @@ function renewAt(certificatePem: string): number {
   return to - (to - from) / 3;
 }
 
-export async function keepRenewed(
-  first: Identity,
-  dataDir: string,
-  clock: Clock,
-  log: Logger,
-  signal: AbortSignal,
-  link: () => Link,
-  renewed: (identity: Identity) => void,
-): Promise<void> {
-  let identity = first;
+export interface RenewalDeps {
+  readonly identity: Identity;
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly keeper: Pick<GateKeeper, "passGate">;
+  readonly link: () => Link;
+  readonly renewed: (identity: Identity) => void;
+}
+
+export async function keepRenewed(deps: RenewalDeps): Promise<void> {
+  const { dataDir, clock, log, signal, keeper, link, renewed } = deps;
+  let { identity } = deps;
   while (!signal.aborted) {
     const due = renewAt(identity.certificate_chain) - clock.now();
     if (due > 0) {
@@ -31,6 +36,7 @@ export async function keepRenewed(
       continue;
     }
     try {
+      keeper.passGate("issue_certificates");
       const private_key = generateNodeKey();
       const certificate_chain = await link().renew(requestFor(private_key));
       identity = { ...identity, private_key, certificate_chain };

@@ -25,6 +25,8 @@ export interface EnsureRunningDeps {
   readonly adapter: RuntimeAdapter;
   readonly stateDir: string;
   readonly signal: AbortSignal;
+  /** Throws to forbid a start; asked only when there is something to start. */
+  readonly beforeStart?: () => Promise<void>;
   readonly fs?: FileSystemPort;
 }
 
@@ -42,7 +44,7 @@ async function isUnfinished({ stateDir, profile, fs }: EnsureRunningDeps): Promi
 }
 
 export async function ensureRunning(deps: EnsureRunningDeps): Promise<EnsureRunning> {
-  const { profile, program, adapter, stateDir, signal, fs } = deps;
+  const { profile, program, adapter, stateDir, signal, beforeStart, fs } = deps;
   if (await isUnfinished(deps)) return { kind: "upgrade_unfinished" }; // (1)
   const hold = await readHold(stateDir, profile, fs);
   if (hold !== null) return { kind: "held", hold }; // (1)
@@ -56,6 +58,7 @@ export async function ensureRunning(deps: EnsureRunningDeps): Promise<EnsureRunn
     return { kind: "drifted", installed, activated: record.current.fingerprint }; // (2)
   }
   const run = record?.current.run ?? program.run;
+  await beforeStart?.();
   await adapter.start({ key: record?.key ?? PROVISIONED_KEY, fingerprint: installed, run }, signal);
   return { kind: "started" };
 }

@@ -16,6 +16,8 @@ import type { Call, Result } from "../call.ts";
 import { contextExists, contextStore, type Pins } from "../context.ts";
 import { FIRST_BUNDLE_VERSION, signBundle } from "../init/bundle.ts";
 import { makeSiteKeys, refuseUsedFolder, type SiteKeys } from "../init/keys.ts";
+import { openBundle } from "../keys/believe.ts";
+import { keepCopy } from "../keys/bundle-copy.ts";
 import { readSecretFile } from "../operator-files.ts";
 import { count, optionsOf } from "../options.ts";
 import { fields } from "../output.ts";
@@ -70,6 +72,7 @@ export async function run(call: Call): Promise<Result> {
       enroll_url: site.enroll_url,
     };
     await store.create(contextName, { server, api_key: apiKey, pins, release_key_file: keys.releaseFile }); // (3)
+    await keepCopy(call.io.env, contextName, openBundle(frame), null);
     const made = {
       context: contextName,
       server,

@@ -8,6 +8,7 @@ import { SCOPES, ScopeType } from "../../core/snapshot/scopes.ts";
 import type { TrustBundle } from "../../core/snapshot/trust-bundle.ts";
 import type { Signer } from "../../trust/keys.ts";
 import { signSnapshot } from "../../trust/snapshot.ts";
+import { checkBundleRules } from "../../trust/trust-bundle-rules.ts";
 import { verifySnapshot } from "../../trust/verify-snapshot.ts";
 
 export const FIRST_BUNDLE_VERSION = 1;
@@ -38,13 +39,17 @@ function composeBundle(wish: BundleWish): TrustBundle {
     root: { threshold: wish.threshold, keys: wish.roots.map((root) => root.record) },
     online_keys: [{ ...wish.site.online_key, valid_from, valid_until, scopes }],
     release_keys: [{ ...wish.release.record, valid_from, valid_until, name: "release", profiles: [] }],
+    publisher_keys: [],
     revoked_keys: [],
+    recovery: null,
   };
 }
 
 /** Verified before it leaves: what no agent would accept is not uploaded. */
 export function signBundle(wish: BundleWish): { bundle: TrustBundle; frame: Buffer } {
   const bundle = composeBundle(wish);
+  const failure = checkBundleRules(bundle, null);
+  if (failure !== null) throw new FairleadError("BUNDLE_REFUSED", `${failure.field}: ${failure.reason}`);
   const [first, ...rest] = wish.roots.slice(0, wish.threshold);
   if (first === undefined) throw new FairleadError("INTERNAL", "a bundle needs a root key");
   const { frame } = signSnapshot(
@@ -71,6 +76,8 @@ function refuseUnverifiable(frame: Buffer, bundle: TrustBundle, { site, now }: B
     clusterId: site.cluster_id,
     nodeId: NodeId.parse(site.cluster_id), // any id: the subject is shared
     roles: [],
+    organizationIds: [],
+    epoch: null,
     root: bundle.root,
     bundle: null,
     accepted: () => null,

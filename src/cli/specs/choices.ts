@@ -13,3 +13,32 @@ export const ROLLOUT_STATUSES = [
   "cancelled",
   "rolled_back",
 ] as const;
+export const MODEL_KINDS = ["organization", "policy", "secret-ref", "service", "storage-endpoint"] as const;
+export const LIFTABLE_KINDS = [
+  "role_assignment",
+  "service_assignment",
+  "peer",
+  "storage_endpoint",
+  "degraded_permission",
+] as const;
+export const REVOCATION_KINDS = ["signing_key", "node_identity", ...LIFTABLE_KINDS] as const;
+export const DEGRADED_ACTIONS = [
+  "continue_services",
+  "preserve_routes",
+  "reconnect_peers",
+  "validate_peers",
+  "use_storage_endpoints",
+  "report_status",
+] as const;
+export const SCOPES = [
+  "node_bootstrap",
+  "node_runtime",
+  "peer_directory",
+  "service_assignment",
+  "route_policy",
+  "qos_policy",
+  "trust_bundle",
+  "storage_directory",
+  "degraded_mode_policy",
+] as const;
+export const KEY_AUTHORITIES = ["root", "online", "release", "publisher"] as const;

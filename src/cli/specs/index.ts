@@ -1,7 +1,10 @@
 /** Every command of the CLI. */
+import { MODEL_COMMANDS } from "./model.ts";
+import { KEY_COMMANDS } from "./keys.ts";
 import { NODE_COMMANDS } from "./node.ts";
 import { ROLLOUT_COMMANDS } from "./rollout.ts";
 import { SITE_COMMANDS } from "./site.ts";
+import { SNAPSHOT_COMMANDS } from "./snapshot.ts";
 import type { CommandSpec, SubjectSpec } from "./spec.ts";
 
 const COMPLETION: CommandSpec = {
@@ -25,7 +28,10 @@ const VERSION: CommandSpec = {
 export const COMMANDS: readonly CommandSpec[] = [
   ...SITE_COMMANDS,
   ...NODE_COMMANDS,
+  ...MODEL_COMMANDS,
+  ...SNAPSHOT_COMMANDS,
   ...ROLLOUT_COMMANDS,
+  ...KEY_COMMANDS,
   COMPLETION,
   VERSION,
 ];
@@ -33,7 +39,13 @@ export const COMMANDS: readonly CommandSpec[] = [
 export const SUBJECTS: readonly SubjectSpec[] = [
   { name: "context", about: "the sites this machine knows" },
   { name: "node", about: "machines with an agent" },
+  { name: "model", about: "what snapshots are compiled from: organizations, policies, services, storage" },
+  { name: "revocation", about: "authority that was taken back" },
+  { name: "snapshot", about: "what nodes may do, signed" },
   { name: "rollout", about: "upgrades over nodes, batch by batch" },
+  { name: "keys", about: "keys that sign: their way in, and out" },
+  { name: "root", about: "trust bundles, signed by the root keys" },
+  { name: "authority", about: "the epoch in which versions count" },
 ];
 
 /** Programs of their own: bin/fairlead.mjs starts them before the CLI is loaded. */

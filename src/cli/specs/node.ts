@@ -48,6 +48,21 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/node-show.ts"),
   },
   {
+    path: "node set",
+    about: "set a node's roles, organizations and peer address; what is not named stays",
+    remote: true,
+    arguments: [NODE],
+    options: [
+      { flags: "--roles <roles>", about: `with commas, of ${NODE_ROLES.join(", ")}` },
+      { flags: "--organizations <names>", about: "with commas; an empty text takes it out of all" },
+      { flags: "--peer-address <host:port>", about: "where its peers reach it; none takes it away" },
+    ],
+    examples: [
+      "fairlead node set edge-7 --roles ingress,thin --organizations acme --peer-address edge-7.example:7000",
+    ],
+    load: () => import("../commands/node-set.ts"),
+  },
+  {
     path: "node revoke",
     about: "close a node's connections and refuse it from now on",
     remote: true,

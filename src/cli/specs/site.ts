@@ -85,7 +85,8 @@ export const SITE_COMMANDS: readonly CommandSpec[] = [
     path: "context use",
     about: "make a context the current one",
     arguments: [{ name: "<name>", about: "the context" }],
-    examples: ["fairlead context use site-a"],
+    options: [{ flags: "--release-key <file>", about: "sign with this release key from now on" }],
+    examples: ["fairlead context use site-a", "fairlead context use site-a --release-key ./release-2.pem"],
     load: () => import("../commands/context-use.ts"),
   },
   {

@@ -27,6 +27,10 @@ const DATA = {
   "node.enrolled": z.object({}),
   "node.revoked": z.object({}),
   "node.rejection": z.object({}),
+  "node.membership": z.object({}),
+  "model.changed": z.object({}),
+  "authority.revoked": z.object({}),
+  "authority.restored": z.object({}),
 } as const;
 
 type Kind = keyof typeof DATA;

@@ -22,6 +22,7 @@ export function Shell({ who, children }: { readonly who: WhoAmI; readonly childr
             Fleet
           </Link>
           <Link to="/rollouts">Rollouts</Link>
+          <Link to="/authority">Authority</Link>
         </nav>
         <ConnectionState />
         <div className="shell-tools">

@@ -39,6 +39,10 @@ export const PollRequest = z.strictObject({
   command_mark: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
   /** The highest intent serial seen per profile: what outdates it is still to be delivered. */
   intent_serials: z.record(ProfileId, z.int().min(0).max(Number.MAX_SAFE_INTEGER)).default({}),
+  /** When the head that the node holds was signed. */
+  head_issued_at: Instant.nullable().default(null),
+  /** Scopes whose increments were refused here: only a full snapshot helps. */
+  resync: z.array(ScopeType).max(9).default([]),
   wait_ms: z.int().min(0).max(LIMITS.pollWaitMaxMs),
 });
 export type PollRequest = z.infer<typeof PollRequest>;
@@ -52,6 +56,9 @@ export type CommandDelivery = z.infer<typeof CommandDelivery>;
 
 export const PollResponse = z.strictObject({
   snapshots: z.array(FrameBase64).max(32),
+  /** Applied after the snapshots; one whose base does not match makes the node ask for the full one. */
+  increments: z.array(FrameBase64).max(32).default([]),
+  head: FrameBase64.nullable().default(null),
   commands: z.array(CommandDelivery).max(16),
   /** Empty intents of cancelled rollouts: they authorise nothing and outdate what came before. */
   void_intents: z.array(FrameBase64).max(16),
@@ -68,6 +75,11 @@ export const Rejection = z.strictObject({
   subject: z.string().max(200),
   reason: z.string().max(1000),
   at: Instant,
+  /** For a snapshot: which of the twelve checks, and on what. */
+  scope: ScopeType.optional(),
+  step: z.int().min(1).max(12).optional(),
+  field: z.string().max(200).optional(),
+  version: SnapshotVersion.optional(),
 });
 export type Rejection = z.infer<typeof Rejection>;
 

@@ -1,6 +1,6 @@
 /**
  * The signed envelope of a snapshot (SNAP-1): the seed's eighteen fields. Seventeen stand in the header;
- * the eighteenth, the signature, stands in the frame beside it, over the header's bytes.
+ * the eighteenth, the signature, stands in the frame beside it, over the header's bytes. Co-signers are named as well.
  */
 import { z } from "zod";
 import { ClusterId, Digest, Instant, KeyId, NodeId, SnapshotId, Uuid } from "../ids.ts";
@@ -33,6 +33,8 @@ export const SnapshotHeader = z.strictObject({
   signer_key_id: KeyId,
   signature_algorithm: SignatureAlgorithm,
   content_hash: Digest,
+  /** While keys rotate: who signed besides the signer. Named here, so that no signature can be swapped or dropped. */
+  co_signer_key_ids: z.array(KeyId).min(1).max(3).optional(),
 });
 export type SnapshotHeader = z.infer<typeof SnapshotHeader>;
 

@@ -35,6 +35,14 @@ export const ReleaseKey = BoundedKey.extend({
 });
 export type ReleaseKey = z.infer<typeof ReleaseKey>;
 
+/** Why versions may go back, once (SNAP-11): only root keys sign this, and only into a newer epoch. */
+export const Recovery = z.strictObject({
+  from_epoch: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
+  reason: z.enum(["database_restored", "versions_exhausted", "key_compromised"]),
+  opened_at: Instant,
+});
+export type Recovery = z.infer<typeof Recovery>;
+
 export const TrustBundle = z.strictObject({
   /** A bundle marked demo is refused by an agent on anything but loopback. */
   demo: z.boolean(),
@@ -43,6 +51,11 @@ export const TrustBundle = z.strictObject({
   root: RootSet,
   online_keys: z.array(OnlineKey).max(16),
   release_keys: z.array(ReleaseKey).max(100),
+  /** Sign artifacts and manifests; what they may publish for is bounded as for release keys. */
+  publisher_keys: z.array(ReleaseKey).max(100),
+  /** Only ever grows: revocation is by key, and a later bundle cannot bring one back. */
   revoked_keys: z.array(KeyId).max(1000),
+  /** Null unless this bundle's epoch is newer than that of the one before it. */
+  recovery: Recovery.nullable(),
 });
 export type TrustBundle = z.infer<typeof TrustBundle>;

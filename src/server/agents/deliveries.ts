@@ -1,66 +1,95 @@
-/** What waits for a node: snapshots newer than it has, commands above its mark. Looked up for many nodes at once. */
+/**
+ * What waits for a node: snapshots newer than it has, commands above its mark, a head where its own is old.
+ * Looked up for many nodes at once.
+ *
+ * 1. The trust bundle comes first, then what the node is: everything after it is checked against those.
+ * 2. Whoever gets a command, or for whom something was revoked, gets a fresh head with it (SNAP-10, SNAP-17).
+ */
 import type { NodeId } from "../../core/ids.ts";
-import type { CommandDelivery, PollRequest } from "../../core/protocol/agent-api.ts";
+import type { CommandDelivery, PollRequest, PollResponse } from "../../core/protocol/agent-api.ts";
 import type { MerkleProof } from "../../core/protocol/intent.ts";
+import type { SnapshotVersion } from "../../core/snapshot/envelope.ts";
 import type { Database } from "../db/database.ts";
+import type { Authority } from "../snapshots/authority.ts";
+import { bundleInStep, type BundleSource } from "../keys/bundle-in-step.ts";
+import { bundlesAfter } from "../snapshots/bundles.ts";
 import { createBatcher } from "./batcher.ts";
-
-export interface Delivery {
-  readonly snapshots: readonly string[];
-  readonly commands: readonly CommandDelivery[];
-  readonly voidIntents: readonly string[];
-}
+import { isHeadDue, readAuthorityTime, signHeadFor } from "./heads.ts";
+import { raiseCommandSequences } from "./restored-sequences.ts";
+import { findSnapshots, type SnapshotRow } from "./snapshot-rows.ts";
 
 export interface DeliveryQuery {
   readonly nodeId: NodeId;
   readonly have: PollRequest["have"];
   readonly mark: number;
   readonly serials: PollRequest["intent_serials"];
+  readonly headIssuedAt: number | null;
+  readonly resync: PollRequest["resync"];
 }
 
-export type FindDelivery = (query: DeliveryQuery) => Promise<Delivery>;
+/** Null: nothing waits. */
+export type FindDelivery = (query: DeliveryQuery) => Promise<PollResponse | null>;
 
+const NONE: SnapshotVersion = { epoch: 0, version: 0 };
 const VOID_INTENTS_MAX = 16;
+const COMMANDS_MAX = 16;
 
 export function createDeliveryFinder(
   db: Database,
-  newestBundle: () => Promise<{ version: number; frame: string }>,
+  newestBundle: BundleSource,
+  authority: Authority,
 ): FindDelivery {
-  return createBatcher<DeliveryQuery, Delivery>(
+  return createBatcher<DeliveryQuery, PollResponse | null>(
     async (queries) => {
-      const [bundle, snapshots, commands, voids] = await Promise.all([
-        newestBundle(),
-        findSnapshots(db, queries),
+      const [time, commands, voids] = await Promise.all([
+        readAuthorityTime(
+          db,
+          queries.map(({ nodeId }) => nodeId),
+        ),
         findCommands(db, queries),
         findVoidIntents(db, queries),
+        raiseCommandSequences(db, queries),
       ]);
-      return queries.map(({ nodeId, have }) => ({
-        snapshots: [
-          ...((have.trust_bundle?.version ?? 0) < bundle.version ? [bundle.frame] : []),
-          ...(snapshots.get(nodeId) ?? []),
-        ],
-        commands: commands.get(nodeId) ?? [],
-        voidIntents: (voids.get(nodeId) ?? []).slice(-VOID_INTENTS_MAX),
+      const { bundle, authority: signing } = await bundleInStep(newestBundle, authority, db); // after the commands: it knows who signed them
+      const asked = queries.map((query) => ({
+        ...query,
+        head: commands.has(query.nodeId) || isHeadDue(query, time), // (2)
       }));
+      const rows = await findSnapshots(db, asked, bundle);
+      const sign = signHeadFor(signing, bundle, time);
+      return asked.map(({ nodeId, have, head }) => {
+        const own = rows.get(nodeId) ?? [];
+        return answerOf({
+          ...framesOf(own, bundlesAfter(bundle, have.trust_bundle ?? NONE)),
+          head: head ? sign(nodeId, own) : null,
+          commands: (commands.get(nodeId) ?? []).slice(0, COMMANDS_MAX),
+          void_intents: (voids.get(nodeId) ?? []).slice(-VOID_INTENTS_MAX),
+        });
+      });
     },
     { itemsMax: 500, lingerMs: 2, concurrentMax: 2 },
   );
 }
 
-async function findSnapshots(
-  db: Database,
-  queries: readonly DeliveryQuery[],
-): Promise<Map<NodeId, string[]>> {
-  const asked = queries.map(({ nodeId, have }) => ({
-    node_id: nodeId,
-    epoch: have.service_assignment?.epoch ?? 0,
-    version: have.service_assignment?.version ?? 0,
-  }));
-  const rows = await db<{ node_id: NodeId; frame: Buffer }[]>`
-    select s.node_id, s.frame from snapshots s
-    join jsonb_to_recordset(${db.json(asked)}) as q(node_id uuid, epoch bigint, version bigint) on q.node_id = s.node_id
-    where s.scope_type = 'service_assignment' and (s.authority_epoch, s.config_version) > (q.epoch, q.version)`;
-  return collect(rows.map((row) => [row.node_id, row.frame.toString("base64")]));
+function framesOf(
+  rows: readonly SnapshotRow[],
+  bundle: readonly string[],
+): Pick<PollResponse, "snapshots" | "increments"> {
+  const full = rows.filter((row) => row.handed === "full");
+  const [first, rest] = [
+    full.filter((row) => row.scope === "node_bootstrap"),
+    full.filter((row) => row.scope !== "node_bootstrap"),
+  ];
+  return {
+    snapshots: [...bundle, ...[...first, ...rest].map((row) => row.frame().toString("base64"))], // (1)
+    increments: rows.filter((row) => row.handed === "increment").map((row) => row.frame().toString("base64")),
+  };
+}
+
+function answerOf(answer: PollResponse): PollResponse | null {
+  const { snapshots, increments, head, commands, void_intents } = answer;
+  const count = snapshots.length + increments.length + commands.length + void_intents.length;
+  return count > 0 || head !== null ? answer : null;
 }
 
 async function findCommands(
@@ -107,6 +136,10 @@ async function findVoidIntents(
 
 function collect<T>(pairs: readonly (readonly [NodeId, T])[]): Map<NodeId, T[]> {
   const map = new Map<NodeId, T[]>();
-  for (const [id, value] of pairs) map.set(id, [...(map.get(id) ?? []), value]);
+  for (const [id, value] of pairs) {
+    const list = map.get(id);
+    if (list === undefined) map.set(id, [value]);
+    else list.push(value);
+  }
   return map;
 }

@@ -1,32 +1,73 @@
-/** Heartbeats become rows in batches: one statement for all that came within a few milliseconds. */
+/**
+ * Heartbeats become rows in batches: one statement for all that came within a few milliseconds.
+ *
+ * 1. Most say what the one before said. Such a one moves the row's time and nothing else, and only while the row still
+ *    holds that content: another replica, or a report, may have written since.
+ */
 import type { NodeId } from "../../core/ids.ts";
 import type { Heartbeat } from "../../core/protocol/agent-api.ts";
 import type { Database, Queryable } from "../db/database.ts";
 import { createBatcher } from "./batcher.ts";
+import type { ReceivedHeartbeat } from "./heartbeat-body.ts";
 
 export interface NodeHeartbeat {
   readonly nodeId: NodeId;
   readonly heartbeat: Heartbeat;
+  readonly digest: string | null;
 }
 
-export type StoreHeartbeat = (heartbeat: NodeHeartbeat) => Promise<void>;
+/** Without a heartbeat: the node's last one again. */
+type Item = ReceivedHeartbeat & { readonly heartbeat: Heartbeat | null };
+
+/** Settles when the row is durable; refuses what is no heartbeat. */
+export type StoreHeartbeat = (received: ReceivedHeartbeat) => Promise<void>;
 
 export function createHeartbeatStore(db: Database, onStored: (count: number) => void): StoreHeartbeat {
-  const known = new Set<NodeId>();
-  return createBatcher<NodeHeartbeat, void>(
+  const stored = new Map<NodeId, string | null>();
+  const store = createBatcher<Item, void>(
     async (items) => {
       const newest = [...new Map(items.map((item) => [item.nodeId, item])).values()];
-      await upsertHeartbeats(db, newest);
-      await recordProvisioned(
-        db,
-        newest.filter(({ nodeId }) => !known.has(nodeId)),
-      );
-      for (const { nodeId } of newest) known.add(nodeId);
+      const changed = await touchUnchanged(db, newest);
+      if (changed.length > 0) {
+        await upsertHeartbeats(db, changed);
+        await recordProvisioned(
+          db,
+          changed.filter(({ nodeId }) => !stored.has(nodeId)),
+        );
+        for (const { nodeId, digest } of changed) stored.set(nodeId, digest);
+      }
       onStored(items.length);
       return items.map(() => undefined);
     },
-    { itemsMax: 1_000, lingerMs: 5, concurrentMax: 2 },
+    { itemsMax: 1_000, lingerMs: 25, concurrentMax: 2 },
   );
+  return async (received) => {
+    const isLastAgain = received.digest !== null && stored.get(received.nodeId) === received.digest;
+    return store({ ...received, heartbeat: isLastAgain ? null : received.read() });
+  };
+}
+
+/** Answers with what has to be written whole. */
+async function touchUnchanged(db: Queryable, items: readonly Item[]): Promise<readonly NodeHeartbeat[]> {
+  const unchanged = items.filter(({ heartbeat }) => heartbeat === null);
+  const isTouched = unchanged.length === 0 || (await touch(db, unchanged)) === unchanged.length;
+  return (isTouched ? items.filter(({ heartbeat }) => heartbeat !== null) : items).map((item) => ({
+    nodeId: item.nodeId,
+    digest: item.digest,
+    heartbeat: item.heartbeat ?? item.read(),
+  }));
+}
+
+/** Locks in the order of the ids, as the upsert does: two batches that share nodes cannot wait in a circle. */
+async function touch(db: Queryable, items: readonly Item[]): Promise<number> {
+  const { count } = await db`
+    with held as materialized (
+      select h.node_id from node_heartbeats h
+      join unnest(${items.map(({ nodeId }) => nodeId)}::uuid[], ${items.map(({ digest }) => digest)}::text[])
+        as t(node_id, digest) on h.node_id = t.node_id and h.content_digest = t.digest
+      order by h.node_id for no key update of h)
+    update node_heartbeats h set received_at = clock_timestamp() from held where h.node_id = held.node_id`; // (1)
+  return count;
 }
 
 /** Ordered by id, so that two batches that share nodes cannot wait for each other in a circle. */
@@ -34,17 +75,20 @@ export async function upsertHeartbeats(db: Queryable, items: readonly NodeHeartb
   const ordered = items.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
   const column = (pick: (item: NodeHeartbeat) => string | null) => ordered.map(pick);
   await db`
-    insert into node_heartbeats (node_id, received_at, agent_version, applied, programs, last_rejection)
-    select node_id, clock_timestamp(), agent_version, applied::jsonb, programs::jsonb, last_rejection::jsonb
+    insert into node_heartbeats
+      (node_id, received_at, agent_version, applied, programs, last_rejection, content_digest)
+    select node_id, clock_timestamp(), agent_version, applied::jsonb, programs::jsonb, last_rejection::jsonb, digest
     from unnest(
       ${column((item) => item.nodeId)}::uuid[],
       ${column((item) => item.heartbeat.agent_version)}::text[],
       ${column((item) => JSON.stringify(item.heartbeat.applied))}::text[],
       ${column((item) => JSON.stringify(item.heartbeat.programs))}::text[],
-      ${column((item) => (item.heartbeat.last_rejection === null ? null : JSON.stringify(item.heartbeat.last_rejection)))}::text[]
-    ) as t(node_id, agent_version, applied, programs, last_rejection)
+      ${column((item) => (item.heartbeat.last_rejection === null ? null : JSON.stringify(item.heartbeat.last_rejection)))}::text[],
+      ${column((item) => item.digest)}::text[]
+    ) as t(node_id, agent_version, applied, programs, last_rejection, digest)
     on conflict (node_id) do update set received_at = excluded.received_at, agent_version = excluded.agent_version,
-      applied = excluded.applied, programs = excluded.programs, last_rejection = excluded.last_rejection`;
+      applied = excluded.applied, programs = excluded.programs, last_rejection = excluded.last_rejection,
+      content_digest = excluded.content_digest`;
 }
 
 /** What a node was provisioned with, taken from its first heartbeat and never again (ROLL-21). */

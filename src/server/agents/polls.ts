@@ -6,7 +6,7 @@
  */
 import type { NodeId } from "../../core/ids.ts";
 import type { Database } from "../db/database.ts";
-import { NODES_CHANNEL } from "../rollout/wake.ts";
+import { EVERYONE, NODES_CHANNEL } from "../rollout/wake.ts";
 
 export interface Waiter {
   /** Resolves when woken, after the time, or when the caller goes away. */
@@ -67,6 +67,7 @@ export async function openPolls(db: Database): Promise<Polls> {
   const listener = await db.listen(
     NODES_CHANNEL,
     (ids) => {
+      if (ids === EVERYONE) return wakeAll();
       for (const id of ids.split(",")) wake(id as NodeId);
     },
     wakeAll, // After a lost connection: what was missed is looked up.

@@ -51,7 +51,7 @@ async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise
     await tx`update commands set answered_at = coalesce(answered_at, now()) where command_id = any(${answered})`;
   }
   const heartbeats = items.flatMap(({ nodeId, request: { heartbeat } }) =>
-    heartbeat === null ? [] : [{ nodeId, heartbeat }],
+    heartbeat === null ? [] : [{ nodeId, heartbeat, digest: null }],
   );
   const newest = [...new Map(heartbeats.map((item) => [item.nodeId, item])).values()];
   if (newest.length > 0) await upsertHeartbeats(tx, newest);

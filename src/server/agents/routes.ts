@@ -2,10 +2,12 @@
 import type { FastifyInstance } from "fastify";
 import { FairleadError } from "../../core/errors.ts";
 import { Digest, type NodeId } from "../../core/ids.ts";
-import { Heartbeat, PollRequest, ReportRequest, type PollResponse } from "../../core/protocol/agent-api.ts";
+import { PollRequest, ReportRequest, type PollResponse } from "../../core/protocol/agent-api.ts";
+import { keepJsonBytes } from "../api/json-bytes.ts";
 import { parseBody } from "../api/parse-body.ts";
 import type { Database } from "../db/database.ts";
 import type { FindDelivery } from "./deliveries.ts";
+import { receivedHeartbeat } from "./heartbeat-body.ts";
 import type { StoreHeartbeat } from "./heartbeats.ts";
 import type { Polls } from "./polls.ts";
 import type { StoreReports } from "./reports.ts";
@@ -28,9 +30,12 @@ export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps)
     return answer ?? reply.code(204).send();
   });
 
-  app.post("/agent/v1/heartbeat", async (request, reply) => {
-    await deps.storeHeartbeat({ nodeId: request.nodeId, heartbeat: parseBody(Heartbeat, request.body) });
-    return reply.code(204).send();
+  app.register(async (scope) => {
+    const parseJson = keepJsonBytes(scope);
+    scope.post("/agent/v1/heartbeat", async (request, reply) => {
+      await deps.storeHeartbeat(receivedHeartbeat(request.nodeId, request.body, parseJson));
+      return reply.code(204).send();
+    });
   });
 
   app.post("/agent/v1/reports", async (request, reply) => {
@@ -52,17 +57,17 @@ export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps)
 async function poll(
   deps: AgentRoutesDeps,
   nodeId: NodeId,
-  { have, command_mark: mark, intent_serials: serials, wait_ms }: PollRequest,
+  { have, command_mark: mark, intent_serials: serials, head_issued_at, resync, wait_ms }: PollRequest,
   signal: AbortSignal,
 ): Promise<PollResponse | null> {
   const until = deps.now() + wait_ms;
+  const headIssuedAt = head_issued_at === null ? null : Date.parse(head_issued_at);
+  const query = { nodeId, have, mark, serials, headIssuedAt, resync };
   const waiter = deps.polls.register(nodeId);
   try {
     for (;;) {
-      const { snapshots, commands, voidIntents } = await deps.findDelivery({ nodeId, have, mark, serials });
-      if (snapshots.length + commands.length + voidIntents.length > 0) {
-        return { snapshots: [...snapshots], commands: [...commands], void_intents: [...voidIntents] };
-      }
+      const delivery = await deps.findDelivery(query);
+      if (delivery !== null) return delivery;
       const left = until - deps.now();
       if (left <= 0 || signal.aborted) return null;
       await waiter.wait(left, signal);

@@ -18,8 +18,12 @@ import { rateLimitOptions } from "./rate-limit.ts";
 import { registerAuthRoutes } from "./routes/auth.ts";
 import { registerEventRoutes } from "./routes/events.ts";
 import { registerGrantRoutes } from "./routes/grants.ts";
+import { registerModelRoutes } from "./routes/model.ts";
+import { registerKeyRoutes } from "./routes/keys.ts";
 import { registerNodeRoutes } from "./routes/nodes.ts";
+import { registerRevocationRoutes } from "./routes/revocations.ts";
 import { registerRolloutRoutes } from "./routes/rollouts.ts";
+import { registerSnapshotRoutes } from "./routes/snapshots.ts";
 import { registerTrustRoutes } from "./routes/trust.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
 import { registerServiceRoutes } from "./service-routes.ts";
@@ -71,8 +75,12 @@ function registerApi(api: ZodApp, deps: OperatorsDeps): void {
   controlAccess(api, createAuthenticator(deps.db, deps.tokens, deps.oidc), ownOrigin);
   registerAuthRoutes(api, deps, ownOrigin);
   registerTrustRoutes(api, deps);
+  registerKeyRoutes(api, deps);
   registerGrantRoutes(api, deps);
   registerNodeRoutes(api, deps);
+  registerModelRoutes(api, deps);
+  registerRevocationRoutes(api, deps);
+  registerSnapshotRoutes(api, deps);
   registerRolloutRoutes(api, deps);
   registerEventRoutes(api, deps);
 }

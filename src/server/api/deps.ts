@@ -2,11 +2,12 @@
 import type { ClusterId } from "../../core/ids.ts";
 import type { Clock } from "../../host/clock.ts";
 import type { Logger } from "../../host/log.ts";
-import type { Signer } from "../../trust/keys.ts";
 import type { OidcVerifier } from "../auth/oidc.ts";
 import type { TokenService } from "../auth/tokens.ts";
 import type { Database } from "../db/database.ts";
+import type { KeyRing } from "../identity/key-ring.ts";
 import type { SiteCa } from "../identity/site-ca.ts";
+import type { KeyService } from "../keys/service.ts";
 import type { ServerMetrics } from "../metrics/server-metrics.ts";
 import type { TlsFiles } from "./listen.ts";
 import type { EventSource, Readiness, RevokeNode, RolloutService } from "./ports.ts";
@@ -18,7 +19,8 @@ export interface OperatorsDeps {
   readonly metrics: ServerMetrics;
   readonly clusterId: ClusterId;
   readonly ca: SiteCa;
-  readonly online: Signer;
+  readonly ring: KeyRing;
+  readonly keys: KeyService;
   readonly tokens: TokenService;
   readonly oidc: OidcVerifier | null;
   readonly firstRunSecretPath: string;

@@ -3,6 +3,9 @@ import swagger from "@fastify/swagger";
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { z } from "zod";
 import * as api from "../../core/protocol/operator-api.ts";
+import { RevocationView } from "../../core/protocol/model-api.ts";
+import { NodeAuthority, NodeSnapshots, SnapshotDetail } from "../../core/protocol/snapshot-api.ts";
+import { KeyView } from "../../core/protocol/keys-api.ts";
 import { RolloutCreate } from "../../core/rollout/create.ts";
 import { TrustBundle } from "../../core/snapshot/trust-bundle.ts";
 import type { ZodApp } from "./zod-app.ts";
@@ -11,8 +14,13 @@ import type { ZodApp } from "./zod-app.ts";
 const NAMED = {
   ErrorResponse: api.ErrorResponse,
   EventView: api.EventView,
+  KeyView,
   NodeView: api.NodeView,
   NodeUpgradeView: api.NodeUpgradeView,
+  NodeAuthority,
+  NodeSnapshots,
+  SnapshotDetail,
+  RevocationView,
   RolloutView: api.RolloutView,
   RolloutCreate,
   TrustBundle,

@@ -14,7 +14,7 @@ interface BundleRow {
 async function newest(db: Database): Promise<BundleRow | undefined> {
   const [row] = await db<
     BundleRow[]
-  >`select version, content from trust_bundles order by version desc limit 1`;
+  >`select version, content from trust_bundles order by epoch desc, version desc limit 1`;
   return row;
 }
 

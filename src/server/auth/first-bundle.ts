@@ -14,7 +14,7 @@ import { verifySnapshot } from "../../trust/verify-snapshot.ts";
 import type { Signer } from "../../trust/keys.ts";
 
 /** No node: the bundle's subject is shared, and one that names a node is refused. */
-const NOBODY = NodeId.parse("00000000-0000-0000-0000-000000000000");
+export const NOBODY = NodeId.parse("00000000-0000-0000-0000-000000000000");
 const FIRST = { version: 1, epoch: 1 };
 
 export function verifyFirstBundle(
@@ -27,8 +27,10 @@ export function verifyFirstBundle(
     clusterId: context.clusterId,
     nodeId: NOBODY,
     roles: NODE_ROLES,
+    organizationIds: [],
     root: bundle.root,
     bundle: null,
+    epoch: null,
     accepted: () => null,
     time,
   });

@@ -4,4 +4,6 @@ export const LOCKS = {
   events: 7_402_002,
   revocations: 7_402_003,
   sweep: 7_402_004,
+  keys: 7_402_005,
+  model: 7_402_010,
 } as const;

@@ -2,7 +2,7 @@
 import type { Logger } from "../../host/log.ts";
 import type { Database } from "../db/database.ts";
 import { advanceRollout, type AdvanceDeps } from "../rollout/advance.ts";
-import type { Authority } from "../snapshots/publish-assignments.ts";
+import type { Authority } from "../snapshots/authority.ts";
 import { connectEngine, type EngineAddress } from "./engine.ts";
 import { serveHandlers, type HandlerOptions } from "./endpoint.ts";
 import { createNudge, type Nudge } from "./nudge.ts";

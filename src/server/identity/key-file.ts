@@ -22,6 +22,11 @@ export async function loadOrCreateKeyFile(
   return (there ?? (await readBounded(path, KEY_FILE_BYTES_MAX))).toString("utf8");
 }
 
+export async function loadKeyFile(path: string): Promise<string> {
+  await refuseReadableByOthers(path);
+  return (await readBounded(path, KEY_FILE_BYTES_MAX)).toString("utf8");
+}
+
 async function refuseReadableByOthers(path: string): Promise<void> {
   const { mode } = await lstat(path);
   if ((mode & OTHERS) === 0) return;

@@ -1,4 +1,4 @@
-/** The key of the control plane: it signs snapshots and commands, and never leaves its file. */
+/** The first key of the control plane, made before there is a trust bundle that names it. */
 import { join } from "node:path";
 import { ensureDirectory } from "../../host/files.ts";
 import { generateSigner, signerFromPem, type Signer } from "../../trust/keys.ts";

@@ -39,6 +39,10 @@ async function record(tx: Transaction, id: NodeId, actor: string, reason: string
   await tx`update nodes set revoked_at = now() where id = ${id}`;
   await tx`update node_certificates set revoked_at = now() where node_id = ${id} and revoked_at is null`; // (3)
   await tx`delete from enrollment_tokens where node_id = ${id}`;
+  // Its peers learn of it from their heads (SNAP-10).
+  await tx`
+    insert into authority_revocations (kind, subject, reason, actor) values ('node_identity', ${id}, ${reason}, ${actor})
+    on conflict do nothing`;
   const [row] = await tx<{ seq: number }[]>`
     insert into revocations (node_id, reason, actor) values (${id}, ${reason}, ${actor}) returning seq`;
   await appendEvents(tx, [{ kind: "node.revoked", node_id: id, actor, data: { reason } }]);

@@ -26,6 +26,15 @@ export function createServerMetrics() {
       REQUEST_SECONDS,
     ),
     heartbeats: counter("heartbeats_total", "Heartbeats of agents, by what became of them.", ["outcome"]),
+    snapshots: counter("snapshots_total", "Snapshots that were compiled, by what became of them.", [
+      "outcome",
+    ]),
+    snapshotSetSeconds: histogram(
+      "snapshot_set_duration_seconds",
+      "Time to compile, sign and store one set of snapshots.",
+      [],
+      REQUEST_SECONDS,
+    ),
 
     rolloutTotal: counter("rollout_total", "Rollouts that ended.", ["chain", "strategy", "status"]),
     rolloutSeconds: histogram(

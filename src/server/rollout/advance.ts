@@ -10,7 +10,7 @@ import { decideRollout } from "../../core/rollout/decide.ts";
 import { isActive, type RolloutStatus } from "../../core/rollout/states.ts";
 import type { Database } from "../db/database.ts";
 import type { CommittedStep } from "../metrics/rollout-metrics.ts";
-import type { Authority } from "../snapshots/publish-assignments.ts";
+import type { Authority } from "../snapshots/authority.ts";
 import { commitDecision } from "./commit.ts";
 import { loadRollout } from "./load.ts";
 

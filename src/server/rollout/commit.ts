@@ -11,7 +11,7 @@ import type {
 import { isActive, isSettled } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
 import { appendEvents, type NewEvent } from "../events/append.ts";
-import type { Authority } from "../snapshots/publish-assignments.ts";
+import type { Authority } from "../snapshots/authority.ts";
 import { launchNodes } from "./launch.ts";
 import { settleNodes } from "./settle.ts";
 import { notifyNodes } from "./wake.ts";

@@ -14,7 +14,8 @@ import type { Launch } from "../../core/rollout/rows.ts";
 import type { ConfigRef, RunSpec } from "../../core/upgrade/job.ts";
 import { signCommand } from "../../trust/command.ts";
 import type { Transaction } from "../db/database.ts";
-import { publishAssignments, type Authority } from "../snapshots/publish-assignments.ts";
+import type { Authority } from "../snapshots/authority.ts";
+import { publishAssignments } from "../snapshots/publish-assignments.ts";
 
 interface RolloutFacts {
   readonly id: RolloutId;
@@ -74,7 +75,7 @@ export async function launchNodes(
         expires_at: new Date(now + LIMITS.commandLifetimeMs).toISOString(),
       },
       payload,
-      authority.signer,
+      authority.signers()[0],
     );
     return {
       command_id: commandId,

@@ -2,7 +2,8 @@
 import type { NodeId, RolloutId } from "../../core/ids.ts";
 import type { NodePatch } from "../../core/rollout/rows.ts";
 import type { Transaction } from "../db/database.ts";
-import { publishAssignments, type Authority } from "../snapshots/publish-assignments.ts";
+import type { Authority } from "../snapshots/authority.ts";
+import { publishAssignments } from "../snapshots/publish-assignments.ts";
 
 export async function settleNodes(
   tx: Transaction,

@@ -3,6 +3,7 @@ import type { NodeId } from "../../core/ids.ts";
 import type { Transaction } from "../db/database.ts";
 
 export const NODES_CHANNEL = "fairlead_nodes";
+export const EVERYONE = "*";
 /** A notification carries 8,000 bytes at most: 200 ids of 36 characters and their commas. */
 const IDS_PER_NOTIFY = 200;
 

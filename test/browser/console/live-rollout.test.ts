@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ERROR_CODES } from "../../../src/core/errors.ts";
 import {
   LOOKS,
   launchChromium,
@@ -89,6 +90,46 @@ test("USE-3: a rollout is started, paused and resumed by keyboard, and watched l
   expect(await button("Cancel").isDisabled()).toBe(true);
   expect(await fleet.versions()).toEqual(Array.from({ length: NODES }, () => "2.0.0"));
   for (const look of looks) await screenshot(page, "rollout-completed", look);
+  expect(complaints).toEqual([]);
+});
+
+test("SNAP-19: the authority page tells live which snapshot a node rejected, why and what to do, by keyboard and in every look", async () => {
+  await page.setViewportSize(LOOKS.light.viewport);
+  await page.getByRole("link", { name: "Authority" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Authority", level: 1 }).waitFor(patient);
+  await page.getByText("Every snapshot is in force.").waitFor(patient);
+  await page.getByRole("link", { name: "edge-1" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Authority of edge-1" }).waitFor(patient);
+  const row = page.getByRole("row").filter({ hasText: "route_policy" });
+  expect(await row.getByText("In force").count()).toBe(1);
+  expect(await row.getByText(/\d+ d \d+ h left/).count()).toBe(1);
+
+  const version = await fleet.publishBadlySigned("edge-1");
+  await page
+    .getByText(`Version ${version} is rejected: check 5 of 12 failed, “the signatures verify”.`)
+    .waitFor(patient);
+  await page.getByText(ERROR_CODES.SNAPSHOT_SIGNATURE_INVALID.next).waitFor(patient);
+  for (const look of looks) {
+    await screenshot(page, "authority-node", look);
+    expect(await violations(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+  }
+
+  await page.setViewportSize(LOOKS.light.viewport);
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Authority" }).focus();
+  await page.keyboard.press("Enter");
+  await page
+    .getByRole("row")
+    .filter({ hasText: "SNAPSHOT_SIGNATURE_INVALID" })
+    .getByRole("link", { name: "edge-1" })
+    .waitFor(patient);
+  for (const look of ["light", "phone"] as const) {
+    await screenshot(page, "authority-fleet", look);
+    expect(await violations(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+  }
   expect(complaints).toEqual([]);
 });
 

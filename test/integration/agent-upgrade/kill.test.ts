@@ -65,7 +65,7 @@ describe("an agent killed during an upgrade", () => {
     await writeFile(path, JSON.stringify(spec));
     const script = join(import.meta.dirname, "../../support/programs/upgrade-child.ts");
     const { child } = await spawnChild(process.execPath, [script, path], {
-      env: minimalEnv(),
+      env: { ...minimalEnv(), NODE_COMPILE_CACHE: join(import.meta.dirname, "../../../.cache/compile") },
       stdio: ["ignore", "pipe", "inherit"],
     });
     const exited = new Promise((done) => child.once("exit", done));

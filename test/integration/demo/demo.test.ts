@@ -3,14 +3,14 @@ import { expect, onTestFinished, test } from "vitest";
 import { cloneForUser } from "../../support/lab/clone.ts";
 import { demoPlace, type DemoPlace } from "../../support/lab/demo.ts";
 
-async function expectDemo(place: DemoPlace): Promise<void> {
-  const { code, said, result } = await place.start("--once", "--json").ended();
+async function expectDemo(place: DemoPlace, machines: number, ...args: string[]): Promise<void> {
+  const { code, said, result } = await place.start("--once", "--json", ...args).ended();
   expect(code, said).toBe(0);
   const { status, nodes, seconds } = result();
   expect(status).toBe("completed");
   expect(
     nodes.map(({ name, version_before, version_after }) => [name, version_before, version_after]),
-  ).toEqual([1, 2, 3, 4, 5].map((n) => [`edge-${n}`, "1.0.0", "2.0.0"]));
+  ).toEqual(Array.from({ length: machines }, (_, at) => [`edge-${at + 1}`, "1.0.0", "2.0.0"]));
   expect(nodes.every((node) => node.seconds !== null && node.seconds > 0)).toBe(true);
   expect(seconds).toBeGreaterThan(0);
   expect(said).toContain("demo: sign in at http://127.0.0.1:");
@@ -20,7 +20,7 @@ async function expectDemo(place: DemoPlace): Promise<void> {
 test("USE-1: npm run demo -- --once --json upgrades five machines, says so in its last line and leaves nothing", async () => {
   const place = await demoPlace();
   onTestFinished(() => place.remove());
-  await expectDemo(place);
+  await expectDemo(place, 5);
 }, 300_000);
 
 test("USE-1: the demo works for a user who is not root, in a clone under a 0700 folder", async () => {
@@ -28,5 +28,5 @@ test("USE-1: the demo works for a user who is not root, in a clone under a 0700 
   onTestFinished(() => clone.remove());
   const place = await demoPlace(clone);
   onTestFinished(() => place.remove());
-  await expectDemo(place);
+  await expectDemo(place, 2, "--nodes", "2"); // who runs it does not depend on how many there are
 }, 300_000);

@@ -1,7 +1,9 @@
 /** Suites that share one real site: starting one costs more than most of them. Each has a profile of its own. */
 import { afterAll, beforeAll } from "vitest";
 import { startLab, type Lab } from "../../support/lab/lab.ts";
+import { authority } from "./one-site/authority.ts";
 import { closedWindow } from "./one-site/closed-window.ts";
+import { controlPlaneStopped } from "./one-site/control-plane-stopped.ts";
 import { creationRules } from "./one-site/creation-rules.ts";
 import { refusedAgain } from "./one-site/refused-again.ts";
 import { revocation } from "./one-site/revocation.ts";
@@ -14,9 +16,11 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => lab.stop(), 120_000);
 
+authority(() => lab);
 closedWindow(() => lab);
 creationRules(() => lab);
 refusedAgain(() => lab);
 revocation(() => lab);
 signals(() => lab);
 upgradeAgain(() => lab);
+controlPlaneStopped(() => lab); // the last: the server does not come back

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { Digest } from "../../../src/core/ids.ts";
 import type { NodeView } from "../../../src/core/protocol/operator-api.ts";
 import type { Database } from "../../../src/server/db/database.ts";
+import { noteAttempt, printAttempts } from "../../support/lab/attempts.ts";
 import { openLabDatabase } from "../../support/lab/database.ts";
 import { eventually } from "../../support/lab/eventually.ts";
 import type { Lie } from "../../support/lab/forge.ts";
@@ -14,6 +15,7 @@ import { addRunningNodes, type LabNode } from "../../support/lab/node.ts";
 import type { Published } from "../../support/lab/origin.ts";
 import { completed, createArgs, endingOf, runCreate, startRollout } from "../../support/lab/rollout.ts";
 import { thief } from "../../support/lab/thief.ts";
+import { heldBack } from "./stolen-control-plane/held-back.ts";
 
 type Signed = Published & { readonly checksum: Digest };
 
@@ -38,7 +40,8 @@ const publish = (version: string): Signed => {
 
 beforeAll(async () => {
   lab = await startLab();
-  [named, other] = (await addRunningNodes(lab, [{ name: "named" }, { name: "other" }])) as [LabNode, LabNode];
+  const machines = [{ name: "named" }, { name: "other" }, { name: "store", profile: "database" }];
+  [named, other] = (await addRunningNodes(lab, machines)) as [LabNode, LabNode, LabNode];
   [v1, v2, evil] = [publish("1.0.0"), publish("2.0.0"), publish("6.6.6")];
   there = await startRollout(lab, { from: "1.0.0", to: v2, nodes: ["named"] });
   expect(await endingOf(lab, there)).toEqual(completed([named]));
@@ -49,6 +52,7 @@ beforeAll(async () => {
   stolen = await thief(lab, db);
 }, 200_000);
 afterAll(async () => {
+  printAttempts();
   await db.end({ timeout: 1 });
   await lab.stop();
 }, 120_000);
@@ -60,7 +64,9 @@ const standing = (): Promise<typeof before> =>
       starts: await node.starts(),
     })),
   );
+let began: number;
 beforeEach(async () => {
+  began = Date.now();
   before = await standing();
 });
 
@@ -68,8 +74,10 @@ beforeEach(async () => {
 async function expectRefusal({ name }: LabNode, code: string): Promise<void> {
   const rejection = await eventually(`${name} refuses with ${code}`, async () => {
     const { last_rejection } = await lab.operator.node(name);
-    return last_rejection?.code === code && last_rejection;
+    const isNew = last_rejection !== null && Date.parse(last_rejection.at) >= began; // not the test's before it
+    return isNew && last_rejection.code === code && last_rejection;
   });
+  noteAttempt(attemptOf(expect.getState().currentTestName!), name, code);
   await stolen.withdraw(name);
   const text = await lab.operator.fairlead("node", "show", name);
   expect(text.out).toMatch(new RegExp(`last rejection\\n +code +${code}\\n`));
@@ -82,6 +90,9 @@ async function expectRefusal({ name }: LabNode, code: string): Promise<void> {
     { version: "1.0.0" },
   ]);
 }
+
+/** The title without its requirement and without the code at its end. */
+const attemptOf = (title: string): string => title.replace(/^.*: /, "").replace(/ is [A-Z_]+$/, "");
 
 const lieTo = <C extends Partial<Lie>>({ name, profile }: LabNode, changes: C): Lie & C => ({
   node: name,
@@ -116,6 +127,22 @@ describe("with the control plane and its online key stolen", () => {
     await expectRefusal(named, "INTENT_MISMATCH");
   });
 
+  test("SNAP-15: an intent that was signed for another profile is INTENT_MISMATCH", async () => {
+    const id = await runCreate(
+      lab,
+      createArgs({ profile: "database", from: "1.0.0", to: v2, nodes: ["store"] }),
+    );
+    const { digest } = (await lab.operator.rollout(id)).intent!;
+    await stolen.lie(lieTo(named, { rolloutId: id, target: v2, intentDigest: digest }));
+    await expectRefusal(named, "INTENT_MISMATCH");
+  });
+
+  test("SNAP-15: an old version that an operator signed for once is INTENT_SERIAL_OLD", async () => {
+    const { digest } = (await lab.operator.rollout(there)).intent!;
+    await stolen.lie(lieTo(named, { rolloutId: there, target: v2, intentDigest: digest }));
+    await expectRefusal(named, "INTENT_SERIAL_OLD");
+  });
+
   test("SNAP-15: an intent that was signed for another node is INTENT_WRONG_NODE", async () => {
     await stolen.lie(lieTo(other, {}));
     await expectRefusal(other, "INTENT_WRONG_NODE");
@@ -144,3 +171,5 @@ describe("with the control plane and its online key stolen", () => {
     ]);
   });
 });
+
+heldBack(() => ({ lab, db, forger: stolen.forger, node: named }));

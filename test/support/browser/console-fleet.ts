@@ -12,6 +12,8 @@ import { serveArtifacts } from "../../../src/demo/origin.ts";
 import { startSite } from "../../../src/demo/site.ts";
 import { startFleet } from "../../../src/demo/start-fleet.ts";
 import { ensureDirectory } from "../../../src/host/files.ts";
+import { publishBadlySigned } from "../lab/bad-signature.ts";
+import { openLabDatabase } from "../lab/database.ts";
 
 export type ConsoleFleet = Awaited<ReturnType<typeof startConsoleFleet>>;
 
@@ -47,6 +49,15 @@ export async function startConsoleFleet(nodes: number) {
       return (await answer(z.object({ id: z.string() }), ["rollout", "create", ...what, ...how])).id;
     },
     versions: () => Promise.all(fleet.map((node) => runningVersion(node.port))),
+    /** Puts a snapshot before a node that it will refuse. */
+    async publishBadlySigned(node: string): Promise<number> {
+      const db = await openLabDatabase({ dataDir: join(folder, "server") });
+      try {
+        return await publishBadlySigned(db, node, "route_policy");
+      } finally {
+        await db.end();
+      }
+    },
     async stop() {
       await children.stopAll();
       await stopPrograms(home, join(folder, "fleet"));

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { silentLogger } from "../../../src/host/log.ts";
 import { openDatabase, type Database } from "../../../src/server/db/database.ts";
 import { openHome } from "../../../src/server/embedded/home.ts";
-import type { Lab } from "./lab.ts";
 
-export async function openLabDatabase({ dataDir }: Lab): Promise<Database> {
+export async function openLabDatabase({ dataDir }: { readonly dataDir: string }): Promise<Database> {
   const home = await openHome(dataDir);
   const password = await readFile(join(home.path, "postgres-password"), "utf8");
   const path = join(home.postgresDir, ".s.PGSQL.5432");

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { inRoot } from "../../../scripts/root.mjs";
@@ -48,6 +49,11 @@ export async function demoPlace({ root = inRoot("."), user = {} }: Where = {}) {
   await chmod(tmp, 0o711);
   if (user.uid !== undefined) await chown(tmp, user.uid, user.gid!);
   const places = new Set([tmp]);
+  // Compiling everything anew is left to another user's run: ours would spend a good part of its time on it.
+  const cache: Record<string, string> =
+    user.uid === undefined
+      ? { XDG_CACHE_HOME: process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache") }
+      : {};
   const started: ChildProcess[] = [];
 
   /** Where the engines of a running demo lie, as long as it has any. */
@@ -60,7 +66,7 @@ export async function demoPlace({ root = inRoot("."), user = {} }: Where = {}) {
 
   return {
     start(...args: string[]): RunningDemo {
-      const env = { ...minimalEnv(), HOME: tmp, TMPDIR: tmp };
+      const env = { ...minimalEnv(), HOME: tmp, TMPDIR: tmp, ...cache };
       const child = spawn("npm", ["run", "--silent", "demo", "--", ...args], {
         cwd: root,
         env,

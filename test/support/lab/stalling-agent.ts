@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { writeFileSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { runAgent } from "../../../src/agent/agent.ts";
 import { loadConfig } from "../../../src/agent/config.ts";
 import type { ActionName } from "../../../src/core/upgrade/phases.ts";
@@ -63,6 +64,7 @@ function stallingFileSystem(point: StallPoint, stop: () => Promise<void>): FileS
 }
 
 async function stall(marker: string): Promise<void> {
+  flushCompileCache(); // written at the end of a process otherwise, to which this one does not come
   writeFileSync(marker, "");
   process.kill(process.pid, "SIGSTOP");
   await new Promise(() => setInterval(() => undefined, 60_000)); // should a signal wake it up

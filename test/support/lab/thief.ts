@@ -10,6 +10,9 @@ import type { MerkleProof } from "../../../src/core/protocol/intent.ts";
 import { sleep } from "../../../src/host/clock.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import { notifyNodes } from "../../../src/server/rollout/wake.ts";
+import { storeSnapshots } from "../../../src/server/snapshots/stored.ts";
+import { canonicalBytes } from "../../../src/trust/canonical-json.ts";
+import { decodeFrame } from "../../../src/trust/frame.ts";
 import { signerFromPem } from "../../../src/trust/keys.ts";
 import { eventually } from "./eventually.ts";
 import { forgeAssignment, forgeCommand, type Forger, type Lie, type Victim } from "./forge.ts";
@@ -26,8 +29,9 @@ export async function thief({ dataDir, operator }: Lab, db: Database) {
   /** The next sequence and version of a node, as the server itself would take them. */
   async function victim(name: string): Promise<Victim> {
     const [row] = await db<Victim[]>`
-      update nodes set command_sequence = command_sequence + 1, assignment_version = assignment_version + 1
-      where name = ${name} returning id, roles, command_sequence as sequence, assignment_version as version`;
+      update nodes n set command_sequence = command_sequence + 1 where name = ${name}
+      returning id, roles, command_sequence as sequence, 1 + coalesce((
+        select config_version from snapshots s where s.node_id = n.id and s.scope_type = 'service_assignment'), 0) as version`;
     return row!;
   }
 
@@ -53,10 +57,23 @@ export async function thief({ dataDir, operator }: Lab, db: Database) {
   async function assign(lie: Lie): Promise<Victim> {
     const next = await victim(lie.node);
     const { header, frame } = forgeAssignment(forger, lie, next);
-    await db`
-      insert into snapshots (node_id, scope_type, authority_epoch, config_version, frame, expires_at)
-      values (${next.id}, 'service_assignment', ${header.authority_epoch}, ${next.version}, ${frame}, ${header.expires_at})
-      on conflict (node_id, scope_type) do update set config_version = excluded.config_version, frame = excluded.frame`;
+    const parts = decodeFrame(frame);
+    const snapshot = {
+      nodeId: next.id,
+      scope: "service_assignment" as const,
+      header,
+      headerBytes: parts.header,
+      content: parts.content,
+      signatures: canonicalBytes(parts.signatures),
+      increment: null,
+    };
+    await db.begin(async (tx) => {
+      await storeSnapshots(tx, [snapshot]);
+      // Or the control plane, which renews what grows old, would put the truth in its place.
+      await tx`
+        update snapshots set refresh_after = now() + interval '1 day'
+        where node_id = ${next.id} and scope_type = 'service_assignment'`;
+    });
     await wake(next.id);
     return next;
   }
@@ -79,6 +96,7 @@ export async function thief({ dataDir, operator }: Lab, db: Database) {
     offer(next.id, lie.rolloutId, next.sequence, forgeCommand(forger, lie, next));
 
   return {
+    forger,
     assignUntilExpired,
     command,
     withdraw,

@@ -21,12 +21,14 @@ import { ensureCluster } from "../../../src/server/identity/cluster.ts";
 import { enroll } from "../../../src/server/identity/enrollment.ts";
 import { createEnrollmentToken } from "../../../src/server/identity/enrollment-tokens.ts";
 import { createEnrollListener } from "../../../src/server/identity/enroll-listener.ts";
+import { createKeyRing } from "../../../src/server/identity/key-ring.ts";
 import { loadOrCreateOnlineSigner } from "../../../src/server/identity/online-signer.ts";
 import { registerRenewRoute } from "../../../src/server/identity/renewal.ts";
 import { startReplicaLease, type ReplicaLease } from "../../../src/server/identity/replica-lease.ts";
 import { revokeNode } from "../../../src/server/identity/revocation.ts";
 import { createServerCertificate } from "../../../src/server/identity/server-certificate.ts";
 import { loadOrCreateSiteCa, type SiteCa } from "../../../src/server/identity/site-ca.ts";
+import { createKeyService } from "../../../src/server/keys/service.ts";
 import { createServerMetrics } from "../../../src/server/metrics/server-metrics.ts";
 import { generateSigner, type Signer } from "../../../src/trust/keys.ts";
 import { newNodeKey, type NodeKey } from "./agent-client.ts";
@@ -157,7 +159,8 @@ export async function operatorsDeps(
   site: Site,
   changes: Partial<OperatorsDeps> = {},
 ): Promise<OperatorsDeps> {
-  const { clusterId, ca, online, firstRunSecretPath, keysDir } = site;
+  const { clusterId, ca, firstRunSecretPath, keysDir } = site;
+  const ring = await createKeyRing({ db, keysDir, clusterId, log: silentLogger });
   return {
     db,
     clock: systemClock,
@@ -165,7 +168,8 @@ export async function operatorsDeps(
     metrics: createServerMetrics(),
     clusterId,
     ca,
-    online,
+    ring,
+    keys: createKeyService({ db, clock: systemClock, ring }),
     firstRunSecretPath,
     tokens: await createTokenService(keysDir, clusterId, systemClock),
     oidc: null,

@@ -3,6 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { SnapshotId, type ClusterId } from "../../../src/core/ids.ts";
 import type { TrustBundle } from "../../../src/core/snapshot/trust-bundle.ts";
+import { canonicalBytes } from "../../../src/trust/canonical-json.ts";
+import { digestOf } from "../../../src/trust/digest.ts";
 import type { Signer } from "../../../src/trust/keys.ts";
 import { signSnapshot, type SnapshotDraft } from "../../../src/trust/snapshot.ts";
 
@@ -40,9 +42,12 @@ export function signTrustBundle(
       },
     ],
     release_keys: [],
+    publisher_keys: [],
     revoked_keys: [],
+    recovery: null,
     ...bundle,
   };
+  const bytes = canonicalBytes(content);
   const { frame } = signSnapshot(
     {
       snapshotId: SnapshotId.parse(randomUUID()),
@@ -54,7 +59,7 @@ export function signTrustBundle(
       epoch: 1,
       issuedAt: now - 1_000,
       lifetimeMs: YEAR_MS,
-      content,
+      content: { content_hash: digestOf(bytes), bytes }, // as it is: what a signer would refuse, somebody else signs
       ...draft,
     },
     signers,

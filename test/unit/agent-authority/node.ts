@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { openLedger } from "../../../src/agent/authority/ledger.ts";
-import { receiveCommand, type Received } from "../../../src/agent/authority/receive.ts";
+import { receiveCommand, type ReceiveDeps, type Received } from "../../../src/agent/authority/receive.ts";
 import type { Identity } from "../../../src/agent/identity/store.ts";
 import type { Programs } from "../../../src/agent/programs/programs.ts";
 import { openSnapshotStore } from "../../../src/agent/snapshots/store.ts";
@@ -50,6 +50,9 @@ export const identityOf = (keys: trust.Keys, changes: Partial<Identity> = {}): I
   ...changes,
 });
 
+/** What a closed one does: test/unit/agent-snapshots. */
+const openGate: ReceiveDeps["keeper"] = { passGate: () => undefined };
+
 export type Node = Awaited<ReturnType<typeof createNode>>;
 
 /** Enrolled and trusting; `bundle` is what the root signed for it. */
@@ -57,7 +60,12 @@ export async function createNode(bundleChanges: Partial<TrustBundle> = {}) {
   const keys = trust.newKeys();
   const dataDir = await temporaryFolder();
   const identity = identityOf(keys);
-  const world = { now: trust.NOW, installed: trust.fingerprint("v1") as Digest | null, knows: true };
+  const world = {
+    now: trust.NOW,
+    installed: trust.fingerprint("v1") as Digest | null,
+    knows: true,
+    keeper: openGate,
+  };
   const clock = { now: () => world.now, monotonic: () => 0 };
   const programs = { has: () => world.knows, measure: async () => world.installed } as unknown as Programs;
   let snapshots = await openSnapshotStore(dataDir, identity, clock);
@@ -67,7 +75,7 @@ export async function createNode(bundleChanges: Partial<TrustBundle> = {}) {
 
   const receive = (command: Buffer, intent: Buffer | null, proof: MerkleProof): Promise<Received> =>
     receiveCommand(
-      { identity, snapshots, ledger, programs, stateDir: dataDir, clock },
+      { identity, snapshots, ledger, programs, keeper: world.keeper, stateDir: dataDir, clock },
       { command: command.toString("base64"), intent: intent?.toString("base64") ?? null, proof },
     );
 

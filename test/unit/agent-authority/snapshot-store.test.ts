@@ -18,7 +18,8 @@ const assignment = (node: Node, config_version: number, target = fingerprint("v2
     content: { assignments: [upgrading({ target })] },
   });
 const targetOf = (node: Node) => node.snapshots().assignment()?.content.assignments[0]?.target;
-const frameOf = (node: Node, name: string) => join(node.dataDir, "snapshots", name);
+const framesOf = (node: Node) => join(node.dataDir, "snapshots", "frames");
+const frameOf = (node: Node, name: string) => join(framesOf(node), name);
 
 test("what was accepted is held, reported and held again after a restart", async () => {
   const node = await createNode();
@@ -37,11 +38,11 @@ test("what was accepted is held, reported and held again after a restart", async
 test("a refusal leaves the previous snapshot active and on disk (SNAP-7)", async () => {
   const node = await createNode();
   await node.snapshots().apply(assignment(node, 4));
-  const before = await readdir(join(node.dataDir, "snapshots"));
+  const before = await readdir(framesOf(node));
   expect(await node.snapshots().apply(assignment(node, 3))).toMatchObject({ code: "SNAPSHOT_ROLLBACK" });
   expect(await node.snapshots().apply(Buffer.from("hello"))).toMatchObject({ code: "SNAPSHOT_MALFORMED" });
   expect(targetOf(node)).toBe(fingerprint("v2"));
-  expect(await readdir(join(node.dataDir, "snapshots"))).toEqual(before);
+  expect(await readdir(framesOf(node))).toEqual(before);
 });
 
 test("versions only go up, also after a restart", async () => {
@@ -81,9 +82,17 @@ test.each(["missing", "damaged"])(
   },
 );
 
-test("a trust bundle changed on the disk stops the agent: it would not know whom to believe", async () => {
+test("a trust bundle changed on the disk is not believed: the node starts without one and asks for it again", async () => {
   const node = await createNode();
-  const file = frameOf(node, "trust_bundle.1.1.frame");
-  await writeFile(file, bundleFrame(newKeys()));
-  await expect(node.restart()).rejects.toMatchObject({ code: "SNAPSHOT_KEY_UNTRUSTED" });
+  const good = await readFile(frameOf(node, "trust_bundle.1.1.frame"));
+  await writeFile(frameOf(node, "trust_bundle.1.1.frame"), bundleFrame(newKeys()));
+  await node.restart();
+  expect(node.snapshots().bundle()).toBeNull();
+  expect(node.snapshots().resync()).toEqual(["trust_bundle"]);
+  expect(node.snapshots().versions()).toEqual({});
+  const foreign = bundleFrame(newKeys(), { header: { config_version: 2 } });
+  expect(await node.snapshots().apply(foreign)).toMatchObject({ code: "SNAPSHOT_KEY_UNTRUSTED" });
+  expect((await node.snapshots().apply(good)).kind).toBe("accepted");
+  expect(node.snapshots().bundle()).toEqual(bundleOf(node.keys));
+  expect(node.snapshots().resync()).toEqual([]);
 });

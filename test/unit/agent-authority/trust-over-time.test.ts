@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openSnapshotStore } from "../../../src/agent/snapshots/store.ts";
 import type { Signer } from "../../../src/trust/keys.ts";
 import { assignmentFrame, at, bundleFrame, bundleOf, fingerprint, HOUR_MS } from "../../support/trust.ts";
-import { newKeys, newSigner, NOW, upgrading } from "../../support/trust.ts";
+import { newKeys, newSigner, NOW, upgrading, type Keys } from "../../support/trust.ts";
 import { createNode, identityOf, type Node } from "./node.ts";
 
 const assignment = (node: Node, config_version: number, target: string, signer: Signer) =>
@@ -12,6 +12,15 @@ const assignment = (node: Node, config_version: number, target: string, signer: 
     header: { config_version },
     content: { assignments: [upgrading({ target: fingerprint(target) })] },
     signers: [signer],
+  });
+/** As over the link: somebody is there to answer for it. */
+const connected = async () => ({ kind: "open" }) as const;
+/** Signed by the roots of both: the old ones let the new ones in. */
+const handOver = (from: Keys, to: Keys, config_version: number) =>
+  bundleFrame(from, {
+    bundle: bundleOf(to),
+    header: { config_version },
+    signers: [from.roots[0], from.roots[1], to.roots[0], to.roots[1]],
   });
 const targetOf = (node: Node) => node.snapshots().assignment()?.content.assignments[0]?.target;
 
@@ -25,7 +34,7 @@ test("a new bundle that revokes the key of the held assignment takes the assignm
     .apply(bundleFrame(node.keys, { bundle: bundleOf(node.keys, both), header: { config_version: 2 } }));
   await node.snapshots().apply(assignment(node, 1, "v2", second));
   expect(targetOf(node)).toBe(fingerprint("v2"));
-  const revoking = bundleOf(node.keys, { ...both, revoked_keys: [second.record.key_id] });
+  const revoking = bundleOf(node.keys, { online_keys: [online!], revoked_keys: [second.record.key_id] });
   await node.snapshots().apply(bundleFrame(node.keys, { bundle: revoking, header: { config_version: 3 } }));
   expect(node.snapshots().assignment()).toBeNull();
   expect(await node.snapshots().apply(assignment(node, 2, "v3", second))).toMatchObject({
@@ -38,8 +47,9 @@ test("root keys rotate, again and again, and a restart still believes the newest
   let current = node.keys;
   for (const config_version of [2, 3, 4]) {
     const next = { ...node.keys, roots: newKeys().roots };
-    const frame = bundleFrame(current, { bundle: bundleOf(next), header: { config_version } });
-    expect((await node.snapshots().apply(frame)).kind).toBe("accepted");
+    const frame = handOver(current, next, config_version);
+    expect(await node.snapshots().apply(frame)).toMatchObject({ code: "DEGRADED_FORBIDDEN" });
+    expect((await node.snapshots().apply(frame, connected)).kind).toBe("accepted");
     await node.restart();
     expect(node.snapshots().bundle()?.root).toEqual(bundleOf(next).root);
     const byTheOld = bundleFrame(current, { header: { config_version: config_version + 1 } });
@@ -51,9 +61,7 @@ test("root keys rotate, again and again, and a restart still believes the newest
 test("neither root keys nor required intents come back by waiting until a bundle has expired", async () => {
   const node = await createNode();
   const next = { ...node.keys, roots: newKeys().roots };
-  await node
-    .snapshots()
-    .apply(bundleFrame(node.keys, { bundle: bundleOf(next), header: { config_version: 2 } }));
+  await node.snapshots().apply(handOver(node.keys, next, 2), connected);
   node.world.now = NOW + 2000 * HOUR_MS;
   await node.restart();
   expect(node.snapshots().bundle()).toBeNull();

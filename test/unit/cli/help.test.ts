@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { NODE_ROLES, ROLLOUT_STATUSES } from "../../../src/cli/specs/choices.ts";
+import * as choices from "../../../src/cli/specs/choices.ts";
 import { COMMANDS } from "../../../src/cli/specs/index.ts";
+import { DEGRADED_ACTIONS } from "../../../src/core/degraded/actions.ts";
+import { MODEL_KINDS } from "../../../src/core/model/resources.ts";
+import { LIFTABLE_KINDS } from "../../../src/core/model/revocation.ts";
 import * as states from "../../../src/core/rollout/states.ts";
+import { REVOCATION_KINDS } from "../../../src/core/snapshot/revocation.ts";
+import { KEY_AUTHORITIES } from "../../../src/core/snapshot/signing-keys.ts";
 import * as scopes from "../../../src/core/snapshot/scopes.ts";
 import { fairlead, homeFor } from "./support.ts";
 
@@ -32,8 +37,14 @@ describe("help (USE-2)", () => {
   });
 
   test("words that help offers are the ones that core knows", () => {
-    expect(NODE_ROLES).toEqual(scopes.NODE_ROLES);
-    expect(ROLLOUT_STATUSES).toEqual(states.ROLLOUT_STATUSES);
+    expect(choices.NODE_ROLES).toEqual(scopes.NODE_ROLES);
+    expect(choices.ROLLOUT_STATUSES).toEqual(states.ROLLOUT_STATUSES);
+    expect(choices.SCOPES).toEqual(scopes.ScopeType.options);
+    expect(choices.MODEL_KINDS).toEqual(MODEL_KINDS);
+    expect(choices.DEGRADED_ACTIONS).toEqual(DEGRADED_ACTIONS);
+    expect(choices.LIFTABLE_KINDS).toEqual(LIFTABLE_KINDS);
+    expect(choices.REVOCATION_KINDS).toEqual(REVOCATION_KINDS);
+    expect(choices.KEY_AUTHORITIES).toEqual(KEY_AUTHORITIES);
   });
 
   test("version is shown by command and by flag", async () => {

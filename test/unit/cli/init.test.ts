@@ -49,6 +49,8 @@ function bundleIn(asked: readonly Asked[]) {
       clusterId: PINS.cluster_id,
       nodeId: NodeId.parse(uuid(9)),
       roles: ["thin"],
+      organizationIds: [],
+      epoch: null,
       root,
       bundle: null,
       accepted: () => null,

@@ -30,7 +30,9 @@ const bundle = TrustBundle.parse({
       profiles: [],
     },
   ],
+  publisher_keys: [],
   revoked_keys: [],
+  recovery: null,
 });
 const time = { local: Date.now(), effective: Date.now() };
 

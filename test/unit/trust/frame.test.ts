@@ -55,9 +55,9 @@ test.each<[string, Buffer]>([
 
 test("a header or content over its bound is not signed either", () => {
   const long = "x".repeat(LIMITS.snapshotHeaderBytesMax);
-  expect(codeOf(() => signFrame("d", { long }, content, [signer]))).toBe("SNAPSHOT_MALFORMED");
+  expect(codeOf(() => signFrame("d", { long }, content, [signer]))).toBe("SNAPSHOT_TOO_LARGE");
   const much = Buffer.alloc(LIMITS.snapshotContentBytesMax + 1);
-  expect(codeOf(() => signFrame("d", {}, much, [signer]))).toBe("SNAPSHOT_MALFORMED");
+  expect(codeOf(() => signFrame("d", {}, much, [signer]))).toBe("SNAPSHOT_TOO_LARGE");
 });
 
 test("a signature holds for its domain and its header only", () => {

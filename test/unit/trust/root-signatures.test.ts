@@ -60,11 +60,17 @@ test("the signer that the header names must itself have signed", () => {
 });
 
 test("a root key that the bundle in force revokes signs nothing more, alone or beside others (SNAP-8)", () => {
-  const revoking = bundleOf(keys, { revoked_keys: [first.record.key_id] });
-  const under = (frame: Buffer) => verifySnapshot(frame, contextOf(keys, { bundle: revoking }));
-  expect(under(signedBy(first, second))).toMatchObject(UNTRUSTED);
-  expect(under(signedBy(second, first))).toMatchObject(SHORT);
-  expect(under(signedBy(second, third)).kind).toBe("accepted");
+  const revoked = { revoked_keys: [first.record.key_id] };
+  const without = bundleOf(keys, { ...revoked, root: { threshold: 2, keys: [second.record, third.record] } });
+  const under = (...signers: [Signer, ...Signer[]]) =>
+    verifySnapshot(
+      bundleFrame(keys, { signers, bundle: without }),
+      contextOf(keys, { bundle: bundleOf(keys, revoked) }),
+    );
+  expect(under(first, second)).toMatchObject(UNTRUSTED);
+  expect(under(second, first)).toMatchObject(SHORT);
+  expect(under(second, third, first)).toMatchObject(SHORT);
+  expect(under(second, third).kind).toBe("accepted");
 });
 
 test("a root set with a small-order key is a rejection, not an exception", () => {

@@ -3,9 +3,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { signCommand, verifyCommand } from "../../../src/trust/command.ts";
 import { decodeFrame } from "../../../src/trust/frame.ts";
+import { signHead, verifyHead } from "../../../src/trust/head.ts";
+import { signIncrement, verifyIncrement, verifyStored } from "../../../src/trust/increment.ts";
 import { signIntent, verifyIntent } from "../../../src/trust/intent.ts";
+import type { Signer } from "../../../src/trust/keys.ts";
 import { verifySnapshot } from "../../../src/trust/verify-snapshot.ts";
 import { codeOf } from "../../support/refusals.ts";
+import { activeOf, incrementDraft } from "../../support/trust-increments.ts";
 import * as trust from "../../support/trust.ts";
 
 const keys = trust.newKeys();
@@ -17,31 +21,85 @@ const time = { local: trust.NOW, effective: trust.NOW };
 function* damaged(frame: Buffer, step = 41): Generator<Buffer> {
   const { header, content } = decodeFrame(frame);
   const signatures = 4 + 4 + header.length + 4 + content.length;
-  for (let bit = 0; bit < frame.length * 8; bit += bit < signatures * 8 ? step : 3) {
+  for (let bit = 0; bit < frame.length * 8; bit += bit < signatures * 8 ? step : 7) {
     const copy = Buffer.from(frame);
     copy[bit >> 3]! ^= 1 << (bit & 7);
     yield copy;
   }
 }
 
-test("a snapshot is refused with any single bit flipped (SNAP-7)", () => {
-  const frame = trust.assignmentFrame(keys);
-  expect(verifySnapshot(frame, context).kind).toBe("accepted");
+const incoming = trust.newSigner();
+const [known] = bundle.online_keys;
+const rotating = trust.bundleOf(keys, { online_keys: [known!, { ...known!, ...incoming.record }] });
+const both = [keys.online, incoming] as const;
+const [before, after] = [
+  { peers: [] },
+  { peers: [{ node_id: trust.OTHER_NODE, address: "a:1", roles: [] }] },
+];
+const active = activeOf(4, before);
+const onMesh = trust.contextOf(keys, { roles: ["core_mesh"], bundle: rotating });
+const headOf = (signers: readonly [Signer, ...Signer[]]) =>
+  signHead(
+    {
+      clusterId: trust.CLUSTER,
+      nodeId: trust.NODE,
+      epoch: 1,
+      issuedAt: trust.NOW,
+      lifetimeMs: 1000,
+      content: { scopes: {}, revoked: [] },
+    },
+    signers,
+  );
+const incrementOf = (signers: readonly [Signer, ...Signer[]]) =>
+  signIncrement(incrementDraft(5, before, after), signers).frame;
+
+const snapshotVerdict = (bytes: Buffer) =>
+  verifySnapshot(bytes, trust.contextOf(keys, { bundle: rotating })).kind;
+const incrementVerdict = (bytes: Buffer) => verifyIncrement(bytes, onMesh, active).kind;
+const headVerdict = (bytes: Buffer) =>
+  codeOf(() =>
+    verifyHead(bytes, {
+      clusterId: trust.CLUSTER,
+      nodeId: trust.NODE,
+      bundle: rotating,
+      epoch: 1,
+      time,
+      held: null,
+    }),
+  );
+const [first, second, third] = keys.roots;
+
+test.each<[string, Buffer, (bytes: Buffer) => string]>([
+  ["a snapshot", trust.assignmentFrame(keys), snapshotVerdict],
+  ["a snapshot that two keys signed", trust.assignmentFrame(keys, { signers: [...both] }), snapshotVerdict],
+  ["an increment", incrementOf([keys.online]), incrementVerdict],
+  ["an increment that two keys signed", incrementOf([...both]), incrementVerdict],
+  ["a head", headOf([keys.online]), headVerdict],
+  ["a head that two keys signed", headOf([...both]), headVerdict],
+  ["a trust bundle with its threshold of signatures", trust.bundleFrame(keys), snapshotVerdict],
+  [
+    "a trust bundle with more than its threshold of signatures",
+    trust.bundleFrame(keys, { signers: [first, second, third] }),
+    snapshotVerdict,
+  ],
+])("SNAP-7: %s is refused with any single bit flipped", (_, frame, verdict) => {
+  expect(verdict(frame)).toBe("accepted");
+  for (const bytes of damaged(frame, 211)) expect(verdict(bytes)).not.toBe("accepted");
   fc.assert(
     fc.property(fc.nat(frame.length * 8 - 1), (bit) => {
       const copy = Buffer.from(frame);
       copy[bit >> 3]! ^= 1 << (bit & 7);
-      expect(verifySnapshot(copy, context).kind).toBe("rejected");
+      expect(verdict(copy)).not.toBe("accepted");
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
-  for (const bytes of damaged(frame)) expect(verifySnapshot(bytes, context).kind).toBe("rejected");
 });
 
-test("a trust bundle with exactly its threshold of signatures is refused with any single bit flipped", () => {
-  const frame = trust.bundleFrame(keys);
-  expect(verifySnapshot(frame, context).kind).toBe("accepted");
-  for (const bytes of damaged(frame, 211)) expect(verifySnapshot(bytes, context).kind).toBe("rejected");
+test("SNAP-6: the frame that is kept of an increment is refused with any single bit flipped", () => {
+  const result = verifyIncrement(incrementOf([...both]), onMesh, active);
+  if (result.kind === "rejected") throw new Error(result.reason);
+  expect(verifyStored(result.stored, onMesh).kind).toBe("accepted");
+  for (const bytes of damaged(result.stored, 97)) expect(verifyStored(bytes, onMesh).kind).toBe("rejected");
 });
 
 test("a command is refused with any single bit flipped (SNAP-16)", () => {

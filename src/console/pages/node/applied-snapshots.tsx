@@ -1,13 +1,23 @@
+import { Link } from "@tanstack/react-router";
 import type { AppliedVersions } from "../../../core/protocol/agent-api.ts";
 import { Empty } from "../../ui/empty.tsx";
 
 /** What the node has verified and applied; a version that lags behind its neighbours' is worth a look. */
-export function AppliedSnapshots({ applied }: { readonly applied: AppliedVersions }) {
+export function AppliedSnapshots({
+  nodeId,
+  applied,
+}: {
+  readonly nodeId: string;
+  readonly applied: AppliedVersions;
+}) {
   const rows = Object.entries(applied).toSorted(([a], [b]) => a.localeCompare(b));
   return (
     <section className="panel" aria-labelledby="applied-heading">
       <div className="panel-head">
         <h2 id="applied-heading">Applied snapshots</h2>
+        <Link to="/nodes/$nodeId/authority" params={{ nodeId }}>
+          Authority
+        </Link>
       </div>
       {rows.length === 0 ? (
         <Empty title="No snapshot has been applied yet.">

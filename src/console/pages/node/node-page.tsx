@@ -36,7 +36,7 @@ export function NodePage({ id }: { readonly id: string }) {
           <LastRejection rejection={node.last_rejection} />
           <Programs programs={node.programs} />
           <NodeFacts node={node} />
-          <AppliedSnapshots applied={node.applied} />
+          <AppliedSnapshots nodeId={node.id} applied={node.applied} />
         </div>
       )}
     </div>

@@ -74,6 +74,10 @@ function entryOf(event: FleetEvent): TimelineEntry | null {
     case "node.enrolled":
     case "node.revoked":
     case "node.rejection":
+    case "node.membership":
+    case "model.changed":
+    case "authority.revoked":
+    case "authority.restored":
       return null;
   }
 }

@@ -6,8 +6,10 @@ import {
   InitializeResponse,
   TrustView,
 } from "../../../core/protocol/operator-api.ts";
+import { BundleTaken, BundleUpload, BundleView } from "../../../core/protocol/keys-api.ts";
 import { checkFirstRun } from "../../auth/first-run-secret.ts";
 import { initialize } from "../../auth/initialize.ts";
+import { principalOf } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
 import { readTrust } from "../trust-view.ts";
 import type { ZodApp } from "../zod-app.ts";
@@ -29,7 +31,7 @@ export function registerTrustRoutes(app: ZodApp, deps: OperatorsDeps): void {
     },
     async (request) => {
       await checkFirstRun(deps.db, deps.firstRunSecretPath, request.body.first_run_secret);
-      const { key_id, public_key } = deps.online.record;
+      const { key_id, public_key } = (await deps.ring.firstKey()).record;
       return {
         cluster_id: deps.clusterId,
         online_key: { key_id, algorithm: "Ed25519" as const, public_key },
@@ -60,5 +62,34 @@ export function registerTrustRoutes(app: ZodApp, deps: OperatorsDeps): void {
     "/trust",
     { schema: { tags, summary: "The trust bundle in force", response: { 200: TrustView } } },
     async () => readTrust(deps),
+  );
+
+  app.get(
+    "/trust/bundles/newest",
+    {
+      schema: {
+        tags,
+        summary: "The newest trust bundle as it was signed, to verify and to derive the next one from",
+        response: { 200: BundleView },
+      },
+    },
+    async () => deps.keys.newestBundle(),
+  );
+
+  app.post(
+    "/trust/bundles",
+    {
+      schema: {
+        tags,
+        summary: "Hand in the next trust bundle, signed by the root keys",
+        body: BundleUpload,
+        response: { 201: BundleTaken },
+      },
+    },
+    async (request, reply) => {
+      const { trust_bundle, abandon, reason = null } = request.body;
+      const frame = Buffer.from(trust_bundle, "base64");
+      return reply.code(201).send(await deps.keys.publish(frame, abandon, reason, principalOf(request).user));
+    },
   );
 }

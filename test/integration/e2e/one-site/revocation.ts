@@ -21,7 +21,14 @@ export function revocation(lab: () => Lab): void {
       const link = openLink(identity);
       const never = new AbortController().signal;
       const { applied } = await lab().operator.node(node.name);
-      const request = { have: applied, command_mark: 0, intent_serials: {}, wait_ms: 25_000 };
+      const request = {
+        have: applied,
+        command_mark: 0,
+        intent_serials: {},
+        head_issued_at: new Date().toISOString(),
+        resync: [],
+        wait_ms: 25_000,
+      };
       let ended: unknown = "still open";
       const poll = link.poll(request, never).then(
         (answer) => (ended = answer),

@@ -1,0 +1,75 @@
+/**
+ * Heads (SNAP-17): the newest one is held durably, and raises the floor of time.
+ *
+ * 1. What a head revokes counts from the moment it is held: keys and roles are taken from the snapshots in force.
+ * 2. Only a newer head takes back that the control plane called this node revoked.
+ */
+import { FairleadError } from "../../core/errors.ts";
+import type { Rejection } from "../../core/protocol/agent-api.ts";
+import { verifyHead, type VerifiedHead } from "../../trust/head.ts";
+import { bundleInForce, revokedKeys } from "./belief.ts";
+import type { StoreCore } from "./core.ts";
+import { rejectionOf } from "./rejections.ts";
+import { reloadFollowing } from "./reload.ts";
+import { raised } from "./state.ts";
+
+export type TakenHead =
+  | { readonly kind: "accepted"; readonly head: VerifiedHead }
+  | { readonly kind: "refused"; readonly rejection: Rejection };
+
+export async function takeHead(core: StoreCore, bytes: Uint8Array): Promise<TakenHead> {
+  let head: VerifiedHead;
+  try {
+    head = verifyHead(bytes, { ...contextFor(core), time: core.time(), held: core.head });
+  } catch (error) {
+    if (!(error instanceof FairleadError)) throw error;
+    return refused(core, error);
+  }
+  const state = core.state();
+  await core.save({
+    ...state,
+    head: Buffer.from(bytes).toString("base64"),
+    floor: raised(state.floor, head.header.issued_at),
+    refused_at: null, // (2)
+  });
+  const before = JSON.stringify(core.head?.content.revoked ?? []);
+  core.head = head;
+  if (JSON.stringify(head.content.revoked) !== before) await reloadFollowing(core); // (1)
+  core.notify("head");
+  return { kind: "accepted", head };
+}
+
+const contextFor = (core: StoreCore) => ({
+  clusterId: core.identity.cluster_id,
+  nodeId: core.identity.node_id,
+  bundle: bundleInForce(core),
+  epoch: core.state().epoch,
+  revokedKeys: revokedKeys(core),
+});
+
+/**
+ * The one that is held, looked at again after a restart and under a new bundle. An expired one still tells what was
+ * revoked, and below what none may go; one whose key or epoch is gone tells nothing.
+ */
+export function reloadHead(core: StoreCore): void {
+  const { head } = core.state();
+  core.head = null;
+  if (head === null) return;
+  try {
+    const time = { local: Infinity, effective: 0 };
+    core.head = verifyHead(Buffer.from(head, "base64"), { ...contextFor(core), time, held: null });
+  } catch (error) {
+    if (!(error instanceof FairleadError)) throw error;
+  }
+}
+
+export const isHeadFresh = ({ head, time }: StoreCore): boolean =>
+  head !== null && Date.parse(head.header.expires_at) > time().effective;
+
+async function refused(core: StoreCore, { code, message }: FairleadError): Promise<TakenHead> {
+  const note = { code, field: "head", reason: message } as const;
+  const rejection: Rejection = { ...rejectionOf(note, core.clock.now()), subject: "head" };
+  const before = core.state().rejection;
+  if (before?.code !== code || before.subject !== "head") await core.save({ ...core.state(), rejection });
+  return { kind: "refused", rejection };
+}

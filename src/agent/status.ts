@@ -1,0 +1,90 @@
+/**
+ * `fairlead agent --status`: what this node holds and may do by itself, asked on the machine and answered without any
+ * control plane. It looks at a copy: the agent that runs beside it is not disturbed.
+ */
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ACTIONS, type Action } from "../core/degraded/actions.ts";
+import type { Gate } from "../core/degraded/gate.ts";
+import { FairleadError } from "../core/errors.ts";
+import type { Rejection } from "../core/protocol/agent-api.ts";
+import type { SnapshotVersion } from "../core/snapshot/envelope.ts";
+import type { Clock } from "../host/clock.ts";
+import { isMissing } from "../host/file-errors.ts";
+import type { AgentConfig } from "./config.ts";
+import { createContact } from "./degraded/contact.ts";
+import { createGateKeeper } from "./degraded/gate-keeper.ts";
+import { folderOf, readIdentity } from "./identity/store.ts";
+import { openSnapshotStore, type SnapshotStore } from "./snapshots/store.ts";
+
+export interface NodeStatus {
+  readonly node_id: string;
+  readonly cluster_id: string;
+  /** The time that expiry is compared with: it never goes back. */
+  readonly effective_time: string;
+  readonly head: { readonly issued_at: string; readonly fresh: boolean } | null;
+  readonly scopes: readonly (SnapshotVersion & { readonly scope: string })[];
+  /** What the gate answers while nobody else does. */
+  readonly alone: readonly ({ readonly action: Action } & Gate)[];
+  readonly rejections: readonly Rejection[];
+}
+
+export async function readStatus({ data_dir }: AgentConfig, clock: Clock): Promise<NodeStatus> {
+  const identity = await readIdentity(data_dir);
+  if (identity === undefined) throw new FairleadError("NOT_READY", "this machine is not enrolled yet");
+  const copy = await mkdtemp(join(tmpdir(), "fairlead-status-"));
+  try {
+    await copyFolder(join(folderOf(data_dir, identity), "snapshots"), join(copy, "snapshots"));
+    const store = await openSnapshotStore(copy, identity, clock);
+    return { node_id: identity.node_id, cluster_id: identity.cluster_id, ...statusOf(store, clock) };
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  try {
+    await cp(from, to, { recursive: true });
+  } catch (error) {
+    if (!isMissing(error)) throw error; // nothing was ever accepted
+  }
+}
+
+function statusOf(store: SnapshotStore, clock: Clock): Omit<NodeStatus, "node_id" | "cluster_id"> {
+  const keeper = createGateKeeper(store, createContact(clock));
+  const issuedAt = store.headIssuedAt();
+  return {
+    effective_time: new Date(store.time().effective).toISOString(),
+    head: issuedAt === null ? null : { issued_at: issuedAt, fresh: store.isHeadFresh() },
+    scopes: Object.entries(store.versions()).map(([scope, version]) => ({ scope, ...version })),
+    alone: (Object.keys(ACTIONS) as Action[]).map((action) => ({ action, ...keeper.ask(action) })),
+    rejections: store.rejections(),
+  };
+}
+
+export function statusText(status: NodeStatus): string {
+  const { head } = status;
+  const lines = [
+    `node            ${status.node_id}`,
+    `cluster         ${status.cluster_id}`,
+    `effective time  ${status.effective_time}`,
+    `head            ${head === null ? "none" : `${head.issued_at}, ${head.fresh ? "fresh" : "stale"}`}`,
+    "",
+    "holds",
+    ...status.scopes.map(
+      ({ scope, epoch, version }) => `  ${scope.padEnd(22)}epoch ${epoch}, version ${version}`,
+    ),
+    ...(status.scopes.length === 0 ? ["  nothing"] : []),
+    "",
+    "while nobody answers",
+    ...status.alone.map((each) => `  ${each.action.padEnd(28)}${verdict(each)}`),
+  ];
+  const refused = status.rejections.map(
+    ({ at, code, subject, reason }) => `  ${at}  ${code}  ${subject}: ${reason}`,
+  );
+  return [...lines, ...(refused.length === 0 ? [] : ["", "refused", ...refused]), ""].join("\n");
+}
+
+const verdict = (gate: Gate): string =>
+  gate.kind === "open" ? "open" : `closed  ${gate.code}: ${gate.reason}`;

@@ -1,0 +1,140 @@
+/**
+ * The one way to publish (SNAP-3, SNAP-11): number, sign and store the next version of each node and scope named.
+ *
+ * 1. The nodes' rows are locked first, so that two publishers of one node come one after the other.
+ * 2. Versions of a node and scope go up by one within an epoch and begin at 1 in a new one.
+ * 3. Nodes with the same content share its bytes.
+ */
+import { randomUUID } from "node:crypto";
+import { FairleadError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { NodeId, SnapshotId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { SnapshotVersion } from "../../core/snapshot/envelope.ts";
+import type { CompiledScope } from "../../core/snapshot/roles.ts";
+import type { NodeRole } from "../../core/snapshot/scopes.ts";
+import { sealContent } from "../../trust/sealed-content.ts";
+import { signSealed } from "../../trust/snapshot.ts";
+import type { Transaction } from "../db/database.ts";
+import type { Authority } from "./authority.ts";
+import { refusalOf, type CompiledItem, type Refusal } from "./compile-batch.ts";
+import { createIncrements, type Increments } from "./increments.ts";
+import {
+  keyOf,
+  readPublished,
+  storeSnapshots,
+  type LastPublished,
+  type NewSnapshot,
+  type NodeScope,
+} from "./stored.ts";
+
+export interface SnapshotItem extends NodeScope {
+  readonly content: Json;
+}
+
+export type PublishedSnapshot = NodeScope & SnapshotVersion;
+
+export async function publishSnapshots(
+  tx: Transaction,
+  authority: Authority,
+  items: readonly SnapshotItem[],
+  now: number,
+): Promise<PublishedSnapshot[]> {
+  if (items.length === 0) return [];
+  const sealed = items.map((item) => ({ ...item, content: sealContent(item.scope, item.content) }));
+  await tx`
+    select 1 from nodes where id = any(${[...new Set(items.map((item) => item.nodeId))]})
+    order by id for no key update`; // (1)
+  await authority.follow?.(tx);
+  const [nodes, before] = await Promise.all([readNodes(tx, items), readPublished(tx, items)]);
+  const { published, refused } = await publishSealed(tx, authority, sealed, { nodes, before }, now);
+  const [first] = refused;
+  if (first !== undefined) throw new FairleadError(first.code, first.message);
+  return published;
+}
+
+/** For who holds the nodes' locks already. What cannot be signed for one node does not stop the others. */
+export async function publishSealed(
+  tx: Transaction,
+  authority: Authority,
+  items: readonly CompiledItem[],
+  { nodes, before }: Standing,
+  now: number,
+): Promise<{ readonly published: PublishedSnapshot[]; readonly refused: Refusal[] }> {
+  const increments = await createIncrements(tx, items, before);
+  const snapshots: NewSnapshot[] = [];
+  const refused: Refusal[] = [];
+  for (const item of items) {
+    try {
+      const last = before.get(keyOf(item));
+      snapshots.push(signItem(authority, item, nodes.get(item.nodeId)!, last, increments, now));
+    } catch (error) {
+      if (!(error instanceof FairleadError)) throw error;
+      refused.push(refusalOf(item, error));
+    }
+  }
+  await storeSnapshots(tx, snapshots);
+  const published = snapshots.map(({ nodeId, scope, header }) => ({
+    nodeId,
+    scope,
+    epoch: header.authority_epoch,
+    version: header.config_version,
+  }));
+  return { published, refused };
+}
+
+/** Where things stand before the next version, by node and by node and scope. */
+export interface Standing {
+  readonly nodes: ReadonlyMap<NodeId, NodeFacts>;
+  readonly before: ReadonlyMap<string, LastPublished>;
+}
+
+/** What a header says of its node. */
+export interface NodeFacts {
+  readonly id: NodeId;
+  readonly roles: readonly NodeRole[];
+  readonly organizationIds: readonly string[];
+  readonly epoch: number;
+}
+
+export function signItem(
+  authority: Authority,
+  { nodeId, scope, content }: CompiledItem,
+  node: NodeFacts,
+  last: LastPublished | undefined,
+  increments: Increments,
+  now: number,
+): NewSnapshot {
+  const draft = {
+    snapshotId: randomUUID() as SnapshotId,
+    clusterId: authority.clusterId,
+    subject: nodeId,
+    scope,
+    roles: node.roles,
+    organizationIds: node.organizationIds,
+    version: last?.epoch === node.epoch ? last.version + 1 : 1, // (2)
+    epoch: node.epoch,
+    issuedAt: now,
+    lifetimeMs: lifetimeOf(scope),
+  };
+  const signers = authority.signers();
+  const { header, bytes, signatures } = signSealed(draft, content, signers);
+  const increment = last?.epoch === node.epoch ? increments.sign(draft, last, content, signers) : null;
+  return { nodeId, scope, header, headerBytes: bytes, content: content.bytes, signatures, increment };
+}
+
+const lifetimeOf = (scope: CompiledScope): number =>
+  scope === "service_assignment" ? LIMITS.assignmentLifetimeMs : LIMITS.snapshotLifetimeMs;
+
+async function readNodes(tx: Transaction, items: readonly NodeScope[]): Promise<Map<NodeId, NodeFacts>> {
+  const epoch = await readEpoch(tx);
+  const rows = await tx<Omit<NodeFacts, "epoch">[]>`
+    select id, roles, organization_ids::text[] as "organizationIds" from node_authority
+    where id = any(${[...new Set(items.map((item) => item.nodeId))]})`;
+  return new Map(rows.map((row) => [row.id, { ...row, epoch }]));
+}
+
+export async function readEpoch(tx: Transaction): Promise<number> {
+  const [row] = await tx<{ epoch: number }[]>`select epoch from clusters`;
+  return row!.epoch;
+}

@@ -1,0 +1,305 @@
+// The model that snapshots are compiled from, through the operators' API on a real database.
+
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../../src/server/db/database.ts";
+import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
+import { administrator, type Ask } from "../../support/server/operators-client.ts";
+import {
+  enrolledNode,
+  initializeSite,
+  makeSite,
+  newId,
+  startOperators,
+  type Site,
+} from "../../support/server/site.ts";
+
+let databases: TestDatabases;
+let db: Database;
+let site: Site;
+let app: FastifyInstance;
+let ask: Ask;
+let edge: string;
+
+const PEM = "-----BEGIN PRIVATE KEY-----";
+const ROUTE = { kind: "route", body: { destinations: ["10.0.0.0/8"], via: "mesh", ttl_ms: 1000 } };
+const DEGRADED = {
+  kind: "degraded_mode",
+  body: {
+    allowed: ["continue_services"],
+    offline_max_ms: 14_400_000,
+    route_ttl_ms: 0,
+    session_ttl_ms: 0,
+    when_partitioned: "hold",
+  },
+};
+
+beforeAll(async () => {
+  databases = await startTestDatabases();
+  ({ db } = await databases.fresh());
+  site = await makeSite(db);
+  await initializeSite(db, site);
+  app = await startOperators(db, site);
+  ask = await administrator(app, db);
+  edge = (await enrolledNode(db, site, "edge-1")).nodeId;
+  for (const name of ["acme", "other"]) await ask("PUT", `/model/organizations/${name}`, {});
+  await ask("PUT", `/nodes/${edge}/membership`, { roles: ["egress_service"], organizations: ["acme"] });
+});
+afterAll(async () => {
+  await app.close();
+  await site.remove();
+  await databases.stop();
+});
+
+const events = async (kind: string) => {
+  const rows = await db<{ actor: string; data: Record<string, unknown> }[]>`
+    select actor, data from events where kind = ${kind} order by id`;
+  return rows.map(({ actor, data }) => ({ actor, data }));
+};
+
+/** A body that makes each kind, as an operator writes it. */
+const SAMPLES: [plural: string, spec: object, shown: object][] = [
+  ["organizations", {}, {}],
+  ["policies", ROUTE, { ...ROUTE, organization: null, roles: [] }],
+  ["policies", { ...DEGRADED, roles: ["thin"] }, { ...DEGRADED, organization: null, roles: ["thin"] }],
+  [
+    "policies",
+    { kind: "qos", organization: "acme", body: { class: "bulk", rate_kbit_max: null } },
+    { kind: "qos", organization: "acme", roles: [], body: { class: "bulk", rate_kbit_max: null } },
+  ],
+  [
+    "secret-refs",
+    { organization: "acme", ref: "secret://vault/acme/db" },
+    { organization: "acme", ref: "secret://vault/acme/db" },
+  ],
+  [
+    "services",
+    { organization: "acme", nodes: ["edge-1"], resources: ["resource:db-main"] },
+    {
+      organization: "acme",
+      chain_profile_id: null,
+      resources: ["resource:db-main"],
+      connectors: [],
+      secret_refs: [],
+      address: null,
+      description: null,
+      nodes: ["edge-1"],
+    },
+  ],
+  [
+    "storage-endpoints",
+    { url: "https://store-1.example:8443/a" },
+    { organization: null, url: "https://store-1.example:8443/a", shard: null, replicas: 1 },
+  ],
+];
+
+describe("resources of the model (SNAP-3)", () => {
+  test.each(SAMPLES)(
+    "SNAP-3: %s are made, shown, listed, replaced as a whole and deleted",
+    async (plural, spec, shown) => {
+      const path = `/model/${plural}/a-${plural}`;
+      expect((await ask("GET", path)).code).toBe("NOT_FOUND");
+      const made = await ask("PUT", path, spec);
+      expect(made).toMatchObject({ status: 201, body: { name: `a-${plural}`, spec: shown } });
+      const count = (await events("model.changed")).length;
+      expect(await ask("PUT", path, spec)).toMatchObject({ status: 200, body: made.body as object });
+      expect(await events("model.changed")).toHaveLength(count); // asked twice, changed once
+      expect((await ask("GET", path)).body).toEqual(made.body);
+      const { items } = (await ask("GET", `/model/${plural}`)).body as { items: { name: string }[] };
+      expect(items.map(({ name }) => name)).toContain(`a-${plural}`);
+      expect((await ask("DELETE", path)).status).toBe(204);
+      expect((await ask("GET", path)).code).toBe("NOT_FOUND");
+      expect((await events("model.changed")).at(-1)).toMatchObject({
+        actor: "key:boss",
+        data: { name: `a-${plural}`, change: "deleted" },
+      });
+    },
+  );
+
+  test("SNAP-3: a replaced policy keeps its id, also when it becomes one of another kind", async () => {
+    const first = (await ask("PUT", "/model/policies/turns", ROUTE)).body as { id: string };
+    const second = (await ask("PUT", "/model/policies/turns", DEGRADED)).body as { id: string };
+    expect(second).toMatchObject({ id: first.id, spec: { kind: "degraded_mode" } });
+    expect(await db`select kind from policies where name = 'turns'`).toEqual([{ kind: "degraded_mode" }]);
+  });
+
+  test("SNAP-3: lists come in pages by name", async () => {
+    for (const name of ["p3", "p1", "p2"]) await ask("PUT", `/model/policies/${name}`, ROUTE);
+    const first = (await ask("GET", "/model/policies?limit=2")).body as {
+      items: { name: string }[];
+      next_cursor: string;
+    };
+    expect(first.items.map(({ name }) => name)).toEqual(["p1", "p2"]);
+    const rest = (await ask("GET", `/model/policies?limit=2&cursor=${first.next_cursor}`))
+      .body as typeof first;
+    expect(rest.items.map(({ name }) => name)).toEqual(["p3", "turns"]);
+    expect(rest.next_cursor).toBeNull();
+  });
+
+  test.each([
+    [
+      "policies",
+      "an address that is no network",
+      { ...ROUTE, body: { ...ROUTE.body, destinations: ["db.example"] } },
+      "body.body.destinations.0",
+    ],
+    [
+      "policies",
+      "an action that is never allowed alone",
+      { ...DEGRADED, body: { ...DEGRADED.body, allowed: ["issue_certificates"] } },
+      "body.body.allowed.0",
+    ],
+    ["secret-refs", "what is no reference", { organization: "acme", ref: "hunter2" }, "body.ref"],
+    ["services", "an organization that is not there", { organization: "nobody" }, "body.organization"],
+    ["services", "a node that is not there", { organization: "acme", nodes: ["edge-9"] }, "body.nodes"],
+    [
+      "services",
+      "a node of another organization",
+      { organization: "other", nodes: ["edge-1"] },
+      "body.nodes",
+    ],
+    [
+      "services",
+      "a secret-ref that is not there",
+      { organization: "acme", secret_refs: ["nope"] },
+      "body.secret_refs",
+    ],
+    ["storage-endpoints", "a question in an address", { url: "https://store.example/?q=1" }, "body.url"],
+    ["organizations", "a field that is not there", { colour: "red" }, "body"],
+  ])("SNAP-5: %s refuse %s, with the field", async (plural, _what, spec, field) => {
+    const refused = await ask("PUT", `/model/${plural}/wrong`, spec);
+    expect(refused.code).toBe("INVALID_INPUT");
+    expect(refused.message).toMatch(new RegExp(`^${field.replaceAll(".", "\\.")}: `));
+    expect((await ask("GET", `/model/${plural}/wrong`)).code).toBe("NOT_FOUND");
+  });
+
+  test.each([
+    ["policies", { ...ROUTE, body: { ...ROUTE.body, description: PEM } }, "body.body.description"],
+    [
+      "policies",
+      { ...ROUTE, body: { ...ROUTE.body, description: Buffer.from(PEM).toString("base64") } },
+      "body.body.description",
+    ],
+    ["services", { organization: "acme", description: PEM }, "body.description"],
+    ["services", { organization: "acme", password: "hunter2" }, "body.password"],
+    ["secret-refs", { organization: "acme", ref: PEM }, "body.ref"],
+  ])(
+    "SNAP-5: a raw secret in one of the %s is SNAPSHOT_SECRET_FOUND with its field, and is not stored",
+    async (plural, spec, field) => {
+      const before = (await events("model.changed")).length;
+      const refused = await ask("PUT", `/model/${plural}/leak`, spec);
+      expect([refused.status, refused.code]).toEqual([422, "SNAPSHOT_SECRET_FOUND"]);
+      expect(refused.message).toContain(`${field}: looks like`);
+      expect((await ask("GET", `/model/${plural}/leak`)).code).toBe("NOT_FOUND");
+      expect(await events("model.changed")).toHaveLength(before);
+    },
+  );
+
+  test("SNAP-5: a body too deep to be searched is refused", async () => {
+    const levels = 200_000;
+    const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    expect((await ask("PUT", "/model/services/deep", deep)).code).toBe("INVALID_INPUT");
+  });
+
+  test("SNAP-4: what is in use is neither deleted nor handed to another organization, and the users are named", async () => {
+    await ask("PUT", "/model/secret-refs/db", { organization: "acme", ref: "secret://vault/acme/db" });
+    await ask("PUT", "/model/services/web", { organization: "acme", secret_refs: ["db"], nodes: ["edge-1"] });
+    const secret = await ask("DELETE", "/model/secret-refs/db");
+    expect([secret.status, secret.code]).toEqual([409, "MODEL_IN_USE"]);
+    expect(secret.message).toContain("service web");
+    const moved = { organization: "other", ref: "secret://vault/acme/db" };
+    expect((await ask("PUT", "/model/secret-refs/db", moved)).code).toBe("MODEL_IN_USE");
+    expect((await ask("DELETE", "/model/organizations/acme")).message).toContain("node edge-1");
+    const left = await ask("PUT", `/nodes/${edge}/membership`, { roles: ["egress_service"] });
+    expect([left.code, left.message]).toEqual(["MODEL_IN_USE", expect.stringContaining("service web")]);
+    await ask("DELETE", "/model/services/web");
+    expect((await ask("DELETE", "/model/secret-refs/db")).status).toBe(204);
+  });
+});
+
+describe("what a node is (SNAP-4)", () => {
+  test("SNAP-4: roles, organizations and peer address are set as a whole, once, with who did it", async () => {
+    const wanted = {
+      roles: ["core_mesh", "thin"],
+      organizations: ["acme", "other"],
+      peer_address: "edge-1.example:7000",
+    };
+    const set = await ask("PUT", `/nodes/${edge}/membership`, wanted);
+    expect(set).toMatchObject({ status: 200, body: { node_name: "edge-1", ...wanted } });
+    await ask("PUT", `/nodes/${edge}/membership`, { ...wanted, roles: ["thin", "core_mesh"] });
+    const changes = (await events("node.membership")).filter(
+      ({ data }) => data["peer_address"] === wanted.peer_address,
+    );
+    expect(changes).toEqual([{ actor: "key:boss", data: wanted }]);
+    await ask("PUT", `/nodes/${edge}/membership`, { roles: ["egress_service"], organizations: ["acme"] });
+    expect((await ask("GET", `/nodes/${edge}/membership`)).body).toMatchObject({
+      peer_address: null,
+      organizations: ["acme"],
+    });
+  });
+
+  test("SNAP-4: an unknown role, organization or node, and an address that is none, are refused", async () => {
+    const path = `/nodes/${edge}/membership`;
+    expect((await ask("PUT", path, { roles: ["king"] })).message).toMatch(/^body\.roles\.0: /);
+    expect((await ask("PUT", path, { organizations: ["nobody"] })).message).toMatch(/^body\.organizations: /);
+    expect((await ask("PUT", path, { peer_address: "edge 1" })).message).toMatch(/^body\.peer_address: /);
+    expect((await ask("PUT", `/nodes/${newId()}/membership`, {})).code).toBe("NOT_FOUND");
+  });
+});
+
+describe("revocations (SNAP-10)", () => {
+  test.each([
+    ["role_assignment", "thin"],
+    ["service_assignment", "web"],
+    ["degraded_permission", "continue_services"],
+  ])("SNAP-10: a %s is taken back once, listed with who and why, and lifted", async (kind, subject) => {
+    const wish = { kind, subject, node_id: edge, reason: "moved" };
+    const made = await ask("POST", "/revocations", wish);
+    expect(made).toMatchObject({ status: 201, body: { ...wish, node_name: "edge-1", actor: "key:boss" } });
+    expect(await ask("POST", "/revocations", wish)).toMatchObject({ status: 200, body: made.body as object });
+    const { seq } = made.body as { seq: number };
+    const { revocations } = (await ask("GET", `/revocations?kind=${kind}`)).body as { revocations: object[] };
+    expect(revocations).toEqual([made.body]);
+    const elsewhere = (await ask("GET", `/revocations?node_id=${newId()}`)).body;
+    expect(elsewhere).toMatchObject({ revocations: [] });
+    expect((await ask("DELETE", `/revocations/${seq}`)).status).toBe(204);
+    expect((await ask("DELETE", `/revocations/${seq}`)).code).toBe("NOT_FOUND");
+    expect((await events("authority.restored")).at(-1)).toEqual({
+      actor: "key:boss",
+      data: { kind, subject },
+    });
+  });
+
+  test("SNAP-10: peers and storage endpoints are named by id, must exist, and are shown by name", async () => {
+    const { id } = (await ask("PUT", "/model/storage-endpoints/s1", { url: "https://s1.example" })).body as {
+      id: string;
+    };
+    const endpoint = await ask("POST", "/revocations", { kind: "storage_endpoint", subject: id });
+    expect(endpoint.body).toMatchObject({ subject: id, subject_name: "s1", node_id: null });
+    expect((await ask("POST", "/revocations", { kind: "peer", subject: edge })).body).toMatchObject({
+      subject_name: "edge-1",
+    });
+    for (const kind of ["peer", "storage_endpoint"])
+      expect((await ask("POST", "/revocations", { kind, subject: newId() })).message).toMatch(
+        /^body\.subject: there is no /,
+      );
+    expect((await ask("POST", "/revocations", { kind: "peer", subject: "edge-1" })).code).toBe(
+      "INVALID_INPUT",
+    );
+  });
+
+  test("SNAP-10: keys and node identities are not taken back here, and a revoked node stays revoked", async () => {
+    for (const kind of ["signing_key", "node_identity"])
+      expect((await ask("POST", "/revocations", { kind, subject: "x" })).code).toBe("INVALID_INPUT");
+    const { nodeId } = await enrolledNode(db, site, "edge-gone");
+    await ask("POST", `/nodes/${nodeId}/revoke`, { reason: "stolen" });
+    const { revocations } = (await ask("GET", "/revocations?kind=node_identity")).body as {
+      revocations: { seq: number }[];
+    };
+    expect(revocations).toMatchObject([
+      { subject: nodeId, subject_name: "edge-gone", node_id: null, reason: "stolen" },
+    ]);
+    expect((await ask("DELETE", `/revocations/${revocations[0]!.seq}`)).code).toBe("ILLEGAL_TRANSITION");
+    expect((await ask("PUT", `/nodes/${nodeId}/membership`, {})).code).toBe("NODE_REVOKED");
+  });
+});

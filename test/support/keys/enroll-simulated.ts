@@ -1,0 +1,56 @@
+// Many simulated agents join the real way: a token from the operators' API, a key of their own, a certificate.
+
+import { join } from "node:path";
+import { generateNodeKey, requestFor } from "../../../src/agent/identity/csr.ts";
+import { EnrollResponse } from "../../../src/core/protocol/agent-api.ts";
+import { Digest } from "../../../src/core/ids.ts";
+import { createHttpClient, jsonOf } from "../../../src/host/bounded-http.ts";
+import { systemClock } from "../../../src/host/clock.ts";
+import { loadOrCreateSiteCa } from "../../../src/server/identity/site-ca.ts";
+import { digestOf } from "../../../src/trust/digest.ts";
+import { parseToken } from "../../../src/trust/pins.ts";
+import { openBundle } from "../../../src/cli/keys/believe.ts";
+import type { Lab } from "../lab/lab.ts";
+import { simulateAgent, type SimulatedAgent } from "./simulated-agent.ts";
+
+const AT_ONCE = 8;
+
+export async function enrollSimulated(lab: Lab, names: readonly string[]): Promise<SimulatedAgent[]> {
+  const { rootPem } = await loadOrCreateSiteCa(join(lab.dataDir, "keys"), systemClock);
+  const client = createHttpClient({ origin: new URL(lab.enrollUrl).origin, tls: { ca: rootPem } });
+  const waiting = [...names];
+  const agents: SimulatedAgent[] = [];
+
+  async function enrollOne(name: string): Promise<void> {
+    const { secret } = parseToken(await lab.operator.enrollmentToken(name, "hello", "simulated"));
+    const key = generateNodeKey();
+    const response = await client.request("/enroll/v1/enroll", {
+      method: "POST",
+      json: { secret, csr: requestFor(key), name },
+    });
+    const made = EnrollResponse.parse(jsonOf(response));
+    const firstBundle = Buffer.from(made.trust_bundle, "base64");
+    const identity = {
+      node_id: made.node_id,
+      cluster_id: made.cluster_id,
+      agent_url: made.agent_url,
+      roles: made.roles,
+      token_digest: Digest.parse(digestOf(Buffer.from(secret))),
+      root: openBundle(firstBundle).content.root,
+      ca: made.ca,
+      private_key: key,
+      certificate_chain: made.certificate_chain,
+    };
+    agents.push(simulateAgent(name, identity, firstBundle));
+  }
+
+  async function enrollSome(): Promise<void> {
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) await enrollOne(name);
+  }
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, enrollSome));
+  } finally {
+    client.close();
+  }
+  return agents;
+}

@@ -1,0 +1,190 @@
+// The gate in front of what the agent does: commands, downloads, starts, certificates (SNAP-9, SNAP-10, SNAP-16).
+import { expect, test } from "vitest";
+import { createContact } from "../../../src/agent/degraded/contact.ts";
+import { createGateKeeper, type SituationSource } from "../../../src/agent/degraded/gate-keeper.ts";
+import { observeLink } from "../../../src/agent/degraded/observed-link.ts";
+import type { Link } from "../../../src/agent/link/link.ts";
+import { createRunner } from "../../../src/agent/upgrade-runner.ts";
+import { FairleadError } from "../../../src/core/errors.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
+import type { Rejection } from "../../../src/core/protocol/agent-api.ts";
+import { nodeFileSystem } from "../../../src/host/file-system-port.ts";
+import { silentLogger } from "../../../src/host/log.ts";
+import { until } from "../../support/programs/until.ts";
+import { NODE, NOW, PROFILE } from "../../support/trust.ts";
+import { createNode, temporaryFolder, verdictOf } from "../agent-authority/node.ts";
+
+const world = () => {
+  const time = { monotonic: 0 };
+  const clock = { now: () => NOW, monotonic: () => time.monotonic };
+  return { time, clock, contact: createContact(clock) };
+};
+const never = new AbortController().signal;
+
+/** A store that knows nothing but whether its head is fresh. */
+const source = (changes: Partial<SituationSource> = {}): SituationSource => ({
+  nodeId: NODE,
+  isHeadFresh: () => true,
+  policy: () => null,
+  silentMs: () => 0,
+  time: () => ({ local: NOW, effective: NOW }),
+  revoked: () => [],
+  isRefused: () => false,
+  ...changes,
+});
+
+test("SNAP-9: contact lasts from an answer for its limit, and not a moment longer", () => {
+  const { time, contact } = world();
+  expect(contact.isThere()).toBe(false);
+  contact.answered();
+  time.monotonic = LIMITS.contactLostMs;
+  expect(contact.isThere()).toBe(true);
+  time.monotonic += 1;
+  expect(contact.isThere()).toBe(false);
+});
+
+test("SNAP-10: an answer is contact, NODE_REVOKED is remembered, and who lost its authority is no control plane", async () => {
+  const { contact } = world();
+  let answer: () => Promise<null> = async () => null;
+  let refused = 0;
+  const link = observeLink({ poll: () => answer() } as unknown as Link, contact, {
+    noteRefused: async () => void (refused += 1),
+  });
+  const poll = () => link.poll({ wait_ms: 0 } as never, never).catch(() => "failed");
+  answer = async () => Promise.reject(new FairleadError("NOT_READY", "this replica is cut off"));
+  await poll();
+  expect([contact.isThere(), contact.isPartitioned(), refused]).toEqual([false, true, 0]);
+  answer = async () => Promise.reject(new FairleadError("NODE_REVOKED", "this node was revoked"));
+  await poll();
+  expect([contact.isThere(), contact.isPartitioned(), refused]).toEqual([false, false, 1]);
+  answer = async () => null;
+  await poll();
+  expect([contact.isThere(), contact.isPartitioned(), refused]).toEqual([true, false, 1]);
+});
+
+test("SNAP-9: a command that everyone signed is refused where the gate is closed, with the gate's code", async () => {
+  const node = await createNode();
+  const { contact, time } = world();
+  let fresh = false;
+  node.world.keeper = createGateKeeper(source({ isHeadFresh: () => fresh }), contact);
+  expect(verdictOf(await node.deliver())).toBe("DEGRADED_FORBIDDEN");
+  contact.answered();
+  expect(verdictOf(await node.deliver())).toBe("HEAD_STALE");
+  expect(node.ledger().pending()).toEqual([]);
+  fresh = true;
+  expect(verdictOf(await node.deliver())).toBe("accepted");
+  time.monotonic = LIMITS.contactLostMs + 1;
+  expect(verdictOf(await node.deliver({ command: { attempt: 2 } }))).toBe("DEGRADED_FORBIDDEN");
+});
+
+test("SNAP-10: a service that a head revokes takes no command, and another one does", async () => {
+  const node = await createNode();
+  const { contact } = world();
+  contact.answered();
+  let id: string = PROFILE;
+  const revoked = () => [{ kind: "service_assignment", id }] as const;
+  node.world.keeper = createGateKeeper(source({ revoked }), contact);
+  expect(verdictOf(await node.deliver())).toBe("AUTHORITY_REVOKED");
+  id = "another";
+  expect(verdictOf(await node.deliver())).toBe("accepted");
+});
+
+interface Machine {
+  supervised: boolean;
+  starts: number;
+}
+
+async function runnerOf(
+  machine: Machine,
+  keeper: ReturnType<typeof createGateKeeper>,
+  contact: ReturnType<typeof createContact>,
+) {
+  const noted: Rejection[] = [];
+  const folder = await temporaryFolder();
+  const adapter = {
+    isSupervised: async () => machine.supervised,
+    start: async () => void ((machine.starts += 1), (machine.supervised = true)),
+  };
+  const runner = createRunner({
+    stateDir: folder,
+    programs: {
+      all: () => [PROFILE],
+      config: () => ({ install_path: new URL(import.meta.url).pathname, run: {} }),
+      adapter: () => adapter,
+    } as never,
+    ledger: {
+      pending: () => [],
+      noteRejection: async (rejection: Rejection) => void noted.push(rejection),
+    } as never,
+    snapshots: {} as never,
+    outbox: {} as never,
+    keeper,
+    contact,
+    clock: { now: () => NOW, monotonic: () => 0 },
+    log: silentLogger,
+    fs: nodeFileSystem,
+    link: () => ({}) as never,
+    busy: () => undefined,
+    beat: () => undefined,
+  });
+  return { runner, noted };
+}
+
+test("SNAP-9: after a restart nothing is started before the first poll is over; then it is, where somebody is there", async () => {
+  const { contact } = world();
+  const machine = { supervised: false, starts: 0 };
+  const asked: string[] = [];
+  const keeper = createGateKeeper(source({ revoked: () => (asked.push("the gate"), []) }), contact);
+  const patient = { ...contact, settled: async () => (asked.push("the first poll"), contact.settled()) };
+  const { runner } = await runnerOf(machine, keeper, patient);
+  runner.resume(never);
+  await until("it asks", () => asked.length > 0);
+  expect([asked, machine.starts]).toEqual([["the first poll"], 0]);
+  contact.answered();
+  contact.settle();
+  await runner.idle();
+  expect(machine.starts).toBe(1);
+});
+
+test("SNAP-9: cut off and without a policy, a program that runs goes on, and one that does not is not started anew", async () => {
+  const { contact } = world();
+  contact.settle();
+  const keeper = createGateKeeper(source(), contact);
+  const runs = { supervised: true, starts: 0 };
+  await (async () => {
+    const { runner, noted } = await runnerOf(runs, keeper, contact);
+    runner.resume(never);
+    await runner.idle();
+    expect([runs.starts, noted]).toEqual([0, []]);
+  })();
+
+  const stands = { supervised: false, starts: 0 };
+  const { runner, noted } = await runnerOf(stands, keeper, contact);
+  runner.resume(never);
+  await runner.idle();
+  runner.reconsider(never);
+  await runner.idle();
+  expect(stands.starts).toBe(0);
+  expect(noted).toMatchObject([{ code: "DEGRADED_NOT_ALLOWED", subject: `start of ${PROFILE}` }]); // told once
+  contact.answered();
+  runner.reconsider(never);
+  await until("the program is started when the control plane is back", () => stands.starts === 1);
+});
+
+test("SNAP-9: cut off, but allowed to by its policy, a program is started anew", async () => {
+  const { contact } = world();
+  contact.settle();
+  const machine = { supervised: false, starts: 0 };
+  const body = {
+    allowed: ["continue_services" as const],
+    offline_max_ms: 1,
+    route_ttl_ms: 0,
+    session_ttl_ms: 0,
+    when_partitioned: "hold" as const,
+  };
+  const policy = () => ({ body, expiresAt: NOW + 1 });
+  const { runner } = await runnerOf(machine, createGateKeeper(source({ policy }), contact), contact);
+  runner.resume(never);
+  await runner.idle();
+  expect(machine.starts).toBe(1);
+});
