@@ -54,10 +54,12 @@ export async function run(place: Workplace): Promise<Measurement> {
   await checkRows(site, nodes, answered, (await rowsWritten(site)) - rowsBefore); // (2)
 
   place.say(`P2: ${RATE} a second for ${RATE_SECONDS} s`);
-  const paced = await paceOf(load, site, meters);
+  const paced = await paceOf(load, site.agentUrl, meters);
+  place.say(`P2: the peer, ${RATE} a second for ${RATE_SECONDS} s`);
+  const pacedPeer = await paceOf(load, peerUrl, meters);
   place.say("P2: the statement alone");
   const limit = await upsertRate(site.db, nodes, LIMIT_SECONDS);
-  return measurement(ours, theirs, paced, limit);
+  return measurement(ours, theirs, paced, pacedPeer.cores.peer, limit);
 }
 
 type Cores = Readonly<Record<"server" | "postgres" | "restate" | "peer" | "generator", number>>;
@@ -66,15 +68,16 @@ interface Round {
   readonly cores: Cores;
 }
 
-const paceOf = (load: Worker<typeof loadJobs>, site: Site, meters: Parameters<typeof coresDuring>[0]) =>
+const paceOf = (load: Worker<typeof loadJobs>, url: string, meters: Parameters<typeof coresDuring>[0]) =>
   coresDuring(meters as Record<keyof Cores, () => Promise<number>>, () =>
-    load.ask("pace", { url: site.agentUrl, rate: RATE, seconds: RATE_SECONDS }),
+    load.ask("pace", { url, rate: RATE, seconds: RATE_SECONDS }),
   );
 
 function measurement(
   ours: readonly Round[],
   theirs: readonly Round[],
   { result: paced, cores }: Awaited<ReturnType<typeof paceOf>>,
+  peerCores: number,
   limit: number,
 ): Measurement {
   const rate = (rounds: readonly Round[]) => median(rounds.map(({ result }) => result.perSecond));
@@ -103,6 +106,7 @@ function measurement(
       },
       { name: "server at 3,500/s", value: cores.server, unit: "cores" },
       { name: "postgres at 3,500/s", value: cores.postgres, unit: "cores" },
+      { name: "peer at 3,500/s, which stores nothing", value: peerCores, unit: "cores" },
       { name: "server when flooded", value: share(ours, "server"), unit: "cores" },
       { name: "postgres when flooded", value: share(ours, "postgres"), unit: "cores" },
       { name: "generator when ours is flooded", value: share(ours, "generator"), unit: "cores" },

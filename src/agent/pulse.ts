@@ -10,6 +10,7 @@ import type { Ledger } from "./authority/ledger.ts";
 import type { Link } from "./link/link.ts";
 import type { Programs } from "./programs/programs.ts";
 import type { SnapshotStore } from "./snapshots/store.ts";
+import { giveMemoryBack } from "./small-heap.ts";
 import { AGENT_VERSION } from "./version.ts";
 
 const LOOK_BUSY_MS = 500;
@@ -54,6 +55,7 @@ export function createPulse({ programs, snapshots, ledger, link, clock, log }: P
   async function run(signal: AbortSignal): Promise<void> {
     let sentAt = -Infinity;
     let sent = "";
+    let busy = false;
     while (!signal.aborted) {
       const heartbeat = await measure();
       const looks = fingerprintOf(heartbeat);
@@ -67,7 +69,9 @@ export function createPulse({ programs, snapshots, ledger, link, clock, log }: P
           if (!signal.aborted) log.warn("heartbeat not delivered", { error: String(error) });
         }
       }
-      await pause(closely() ? LOOK_BUSY_MS : LOOK_IDLE_MS, signal);
+      if (busy && !closely()) giveMemoryBack();
+      busy = closely();
+      await pause(busy ? LOOK_BUSY_MS : LOOK_IDLE_MS, signal);
     }
   }
 

@@ -1,5 +1,6 @@
 /** Imported before all else: an agent waits nearly all of its life, and memory is what it costs a machine then. */
 import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { config } from "zod";
 
 // The young generation keeps the size it starts with. Its growth while enrolling would stay for as long as the agent runs.
@@ -7,3 +8,11 @@ setFlagsFromString("--semi-space-growth-factor=1");
 
 // No function is compiled for each schema: it would be kept for messages that come twice a minute.
 config({ jitless: true });
+
+/** For a moment after which nothing will happen for long: what enrolling or an upgrade left behind goes back. */
+export function giveMemoryBack(): void {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void; // only a context that is made now knows it
+  setFlagsFromString("--no-expose-gc");
+  collect();
+}

@@ -10,7 +10,7 @@ const ALLOWED = new Set(
     ["assert", "async_hooks", "buffer", "child_process", "crypto", "diagnostics_channel", "dns", "events"],
     ["fs", "fs/promises", "http", "https", "module", "net", "os", "path", "perf_hooks", "process"],
     ["stream", "stream/promises", "string_decoder", "timers", "timers/promises", "tls", "tty", "url", "util"],
-    ["v8", "worker_threads", "zlib"],
+    ["v8", "vm", "worker_threads", "zlib"],
   ].flat(),
 );
 

@@ -39,7 +39,7 @@ export function createHeartbeatStore(db: Database, onStored: (count: number) => 
       onStored(items.length);
       return items.map(() => undefined);
     },
-    { itemsMax: 1_000, lingerMs: 25, concurrentMax: 2 },
+    { itemsMax: 200, lingerMs: 50, concurrentMax: 2 },
   );
   return async (received) => {
     const isLastAgain = received.digest !== null && stored.get(received.nodeId) === received.digest;
