@@ -32,7 +32,9 @@ export type BundleChange =
     }
   | { readonly kind: "retire"; readonly keyId: KeyId; readonly threshold?: number }
   | { readonly kind: "revoke"; readonly keyId: KeyId; readonly threshold?: number }
-  | { readonly kind: "epoch"; readonly recovery: Recovery };
+  | { readonly kind: "epoch"; readonly recovery: Recovery }
+  /** The same again, with a new end. */
+  | { readonly kind: "renew" };
 
 /** Throws BUNDLE_REFUSED for a change that no node would accept. */
 export function nextBundle(current: TrustBundle, change: BundleChange): TrustBundle {
@@ -56,6 +58,8 @@ function changed(bundle: TrustBundle, change: BundleChange): TrustBundle {
     }
     case "epoch":
       return { ...bundle, recovery: change.recovery };
+    case "renew":
+      return bundle;
   }
 }
 

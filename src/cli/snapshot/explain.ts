@@ -89,15 +89,17 @@ function scopeText(
 }
 
 function timeLines(
-  { applied, published }: ScopeView,
+  { scope, applied, published }: ScopeView,
   held: SnapshotDetail | undefined,
   now: number,
 ): string[] {
   if (held !== undefined) {
     const { expires_at, refresh_after } = held.header;
-    return [
-      `expires ${untilText(expires_at, now)} (${expires_at}); a newer one is made from ${refresh_after} on`,
-    ];
+    const next =
+      scope === "trust_bundle"
+        ? `renew it with \`fairlead root renew\` after ${refresh_after}`
+        : `a newer one is made from ${refresh_after} on`;
+    return [`expires ${untilText(expires_at, now)} (${expires_at}); ${next}`];
   }
   if (applied !== null) return ["what that version allowed is no longer kept here"];
   return published === null ? ["nothing was published for it yet"] : [];

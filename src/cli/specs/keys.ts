@@ -127,6 +127,14 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/root-sign.ts"),
   },
   {
+    path: "root renew",
+    about: "sign the same trust bundle again with a new end; nodes believe none that has expired",
+    remote: true,
+    options: [...SIGNED],
+    examples: ["fairlead root renew --valid-days 365"],
+    load: () => import("../commands/root-renew.ts"),
+  },
+  {
     path: "root publish",
     about: "upload a trust bundle that enough root keys have signed",
     remote: true,

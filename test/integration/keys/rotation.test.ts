@@ -70,6 +70,16 @@ describe("an online key's way in and out", () => {
     await expect.poll(pemFiles).toEqual([`online-key-${key_id.slice(0, 16)}.pem`]);
   });
 
+  test("SNAP-8: a bundle is renewed with the same keys and a later end", async () => {
+    const before = await here.keys();
+    const days = ["--valid-days", "700"] as const;
+    const renewed = await here.operator.succeeds<{ version: number }>("root", "renew", ...days);
+    expect(renewed.version).toBe(2);
+    const states = (keys: readonly KeyView[]) => keys.map(({ key_id, state }) => [key_id, state]);
+    expect(states(await here.keys())).toEqual(states(before));
+    expect(here.ring.signers()).toHaveLength(1);
+  });
+
   test("SNAP-8: nodes are left behind by name, and from a retired key only after its deadline", async () => {
     const before = await online("active");
     const { key_id } = await introduce();

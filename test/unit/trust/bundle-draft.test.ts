@@ -1,4 +1,5 @@
 // The next trust bundle, composed and signed by the people who hold the root keys (SNAP-8, SNAP-15).
+import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { SnapshotId } from "../../../src/core/ids.ts";
 import type { TrustBundle } from "../../../src/core/snapshot/trust-bundle.ts";
@@ -68,6 +69,7 @@ const CHANGES: [string, BundleChange, (bundle: TrustBundle) => unknown][] = [
     { kind: "revoke", keyId: idOf(added) },
     ({ revoked_keys }) => revoked_keys[0] === idOf(added),
   ],
+  ["it is renewed as it is", { kind: "renew" }, (bundle) => isDeepStrictEqual(bundle, current)],
 ];
 
 test.each(CHANGES)("%s, and a node accepts the bundle with two root signatures", (_, change, isDone) => {
