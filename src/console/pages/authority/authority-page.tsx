@@ -6,6 +6,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { usePageTitle } from "../../ui/use-page-title.ts";
+import { TableHead } from "../../ui/table-head.tsx";
 import { AuthorityRow } from "./authority-row.tsx";
 import { summaryOf } from "./summary.ts";
 import "./authority.css";
@@ -63,15 +64,7 @@ function Table({ nodes, labelledBy = "attention-heading" }: TableProps) {
   return (
     <>
       <table className="table cards-when-narrow fleet-authority-table" aria-labelledby={labelledBy}>
-        <thead>
-          <tr>
-            {COLUMNS.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead columns={COLUMNS} />
         <tbody>
           {nodes.slice(0, SHOWN_MAX).map((node) => (
             <AuthorityRow key={node.node_id} node={node} />

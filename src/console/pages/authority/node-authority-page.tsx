@@ -8,6 +8,7 @@ import { Age } from "../../ui/age.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { usePageTitle } from "../../ui/use-page-title.ts";
+import { TableHead } from "../../ui/table-head.tsx";
 import { COLUMNS, ScopeRow } from "./scope-row.tsx";
 import "./authority.css";
 
@@ -46,15 +47,7 @@ function Snapshots({ node }: { readonly node: NodeSnapshots }) {
         </span>
       </div>
       <table className="table cards-when-narrow authority-table" aria-labelledby="snapshots-heading">
-        <thead>
-          <tr>
-            {COLUMNS.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead columns={COLUMNS} />
         <tbody>
           {node.snapshots.map((view) => (
             <ScopeRow key={view.scope} view={view} />

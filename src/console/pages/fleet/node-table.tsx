@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Button } from "react-aria-components/Button";
 import type { NodeView } from "../../../core/protocol/operator-api.ts";
 import { Empty } from "../../ui/empty.tsx";
+import { TableHead } from "../../ui/table-head.tsx";
 import { NodeRow } from "./node-row.tsx";
 
 const STEP = 100;
@@ -30,15 +31,7 @@ export function NodeTable({ nodes }: { readonly nodes: readonly NodeView[] }) {
   return (
     <>
       <table className="table cards-when-narrow" aria-labelledby="nodes-heading">
-        <thead>
-          <tr>
-            {COLUMNS.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead columns={COLUMNS} />
         <tbody>
           {nodes.slice(0, limit).map((node) => (
             <NodeRow key={node.id} node={node} />

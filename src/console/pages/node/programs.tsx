@@ -5,6 +5,7 @@ import { Chip } from "../../ui/chip.tsx";
 import { Copyable, shortDigest } from "../../ui/copyable.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { HEALTH_LOOKS, SYNC_LOOKS } from "../../ui/tones.ts";
+import { TableHead } from "../../ui/table-head.tsx";
 
 const COLUMNS = [
   "Program",
@@ -29,15 +30,7 @@ export function Programs({ programs }: { readonly programs: readonly ProgramRepo
         </Empty>
       ) : (
         <table className="table cards-when-narrow" aria-labelledby="programs-heading">
-          <thead>
-            <tr>
-              {COLUMNS.map((column) => (
-                <th key={column} scope="col">
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead columns={COLUMNS} />
           <tbody>
             {programs.map((program) => (
               <ProgramRow key={program.chain_profile_id} program={program} />

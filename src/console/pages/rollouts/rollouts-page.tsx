@@ -7,6 +7,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { usePageTitle } from "../../ui/use-page-title.ts";
+import { TableHead } from "../../ui/table-head.tsx";
 import { RolloutRow } from "./rollout-row.tsx";
 import "./rollouts-page.css";
 
@@ -29,15 +30,7 @@ export function RolloutsPage() {
         {rollouts?.length === 0 ? <NoRollouts /> : null}
         {rollouts === undefined || rollouts.length === 0 ? null : (
           <table className="table cards-when-narrow rollouts-table" aria-labelledby="rollouts-heading">
-            <thead>
-              <tr>
-                {COLUMNS.map((column) => (
-                  <th key={column} scope="col">
-                    {column}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <TableHead columns={COLUMNS} />
             <tbody>
               {rollouts.map((rollout) => (
                 <RolloutRow key={rollout.id} rollout={rollout} />
