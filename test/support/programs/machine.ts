@@ -172,7 +172,8 @@ export async function machine(
     async close(): Promise<void> {
       await adapter().stop(never());
       if (shared === undefined) await server.close();
-      await rm(root, { recursive: true, force: true });
+      // A late shim may still write its last word while its folder goes.
+      await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
 }
