@@ -2,7 +2,7 @@
  * `fairlead agent --status`: what this node holds and may do by itself, asked on the machine and answered without any
  * control plane. It looks at a copy: the agent that runs beside it is not disturbed.
  */
-import { cp, mkdtemp, rm } from "node:fs/promises";
+import { access, cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ACTIONS, type Action } from "../core/degraded/actions.ts";
@@ -43,13 +43,31 @@ export async function readStatus({ data_dir }: AgentConfig, clock: Clock): Promi
   }
 }
 
+const COPIES_MAX = 5;
+
+/** The agent may replace a file while it is copied: then the copy begins anew. */
 async function copyFolder(from: string, to: string): Promise<void> {
-  try {
-    await cp(from, to, { recursive: true });
-  } catch (error) {
-    if (!isMissing(error)) throw error; // nothing was ever accepted
+  for (let copies = 1; ; copies += 1) {
+    try {
+      await cp(from, to, { recursive: true });
+      return;
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      if (!(await isThere(from))) return; // nothing was ever accepted
+      if (copies === COPIES_MAX) throw error;
+      await rm(to, { recursive: true, force: true });
+    }
   }
 }
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    (error: unknown) => {
+      if (isMissing(error)) return false;
+      throw error;
+    },
+  );
 
 function statusOf(store: SnapshotStore, clock: Clock): Omit<NodeStatus, "node_id" | "cluster_id"> {
   const keeper = createGateKeeper(store, createContact(clock));
