@@ -1,7 +1,9 @@
 // What the stages came to: a table for people, one line for machines, and the exit code.
 
-export type Counts = { passed: number; failed: number; skipped: number; note?: string };
+export type Counts = { passed: number; failed: number; skipped: number; note?: string; failures?: string[] };
 export type Outcome = Counts & { stage: string; seconds: number };
+
+const TOLD_FAILURES = 10;
 
 export function report(outcomes: readonly Outcome[], inCi: boolean): number {
   const total = { passed: 0, failed: 0, skipped: 0 };
@@ -12,6 +14,8 @@ export function report(outcomes: readonly Outcome[], inCi: boolean): number {
     total.skipped += outcome.skipped;
     process.stdout.write(`${lineFor(outcome)}\n`);
   }
+  const failures = outcomes.flatMap((outcome) => outcome.failures ?? []);
+  for (const failure of failures.slice(0, TOLD_FAILURES)) process.stdout.write(`\n✗ ${failure}\n`);
   process.stdout.write(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`);
   return exitCodeFor(total, inCi);
 }

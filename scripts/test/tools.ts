@@ -1,10 +1,13 @@
 // One tool, one child process, one verdict.
 
 import { mkdir, readFile, rm } from "node:fs/promises";
+import { relative } from "node:path";
 import { z } from "zod";
 import { inRoot } from "../root.mjs";
 import { run } from "../run.mjs";
 import type { Counts } from "./report.ts";
+
+const MESSAGE_CHARS = 1500;
 
 /** The part of vitest's JSON report that is counted. */
 const VitestReport = z.object({
@@ -12,6 +15,21 @@ const VitestReport = z.object({
   numFailedTests: z.number(),
   numPendingTests: z.number(),
   numTodoTests: z.number(),
+  testResults: z
+    .array(
+      z.object({
+        name: z.string(),
+        message: z.string().default(""),
+        assertionResults: z.array(
+          z.object({
+            fullName: z.string(),
+            status: z.string(),
+            failureMessages: z.array(z.string()).default([]),
+          }),
+        ),
+      }),
+    )
+    .default([]),
 });
 
 /** A check that says yes or no counts as one test. */
@@ -50,7 +68,9 @@ export async function vitest(project: string, args: readonly string[]): Promise<
 export function countsOf(reportText: string | undefined, exitCode: number | null): Counts {
   if (reportText === undefined) return { passed: 0, failed: 1, skipped: 0, note: "vitest left no report" };
   const report = VitestReport.parse(JSON.parse(reportText));
+  const failures = failuresOf(report);
   const counts = {
+    ...(failures.length > 0 && { failures }),
     passed: report.numPassedTests,
     failed: report.numFailedTests,
     skipped: report.numPendingTests + report.numTodoTests,
@@ -60,6 +80,17 @@ export function countsOf(reportText: string | undefined, exitCode: number | null
   if (exitCode !== 0 && counts.failed === 0)
     return { ...counts, failed: 1, note: `vitest ended with ${exitCode}` };
   return counts;
+}
+
+/** Told again at the very end, where a reader of a long log looks first. */
+function failuresOf({ testResults }: z.infer<typeof VitestReport>): string[] {
+  const tell = (file: string, title: string, message: string) =>
+    `${relative(inRoot("."), file)} > ${title}\n${message.slice(0, MESSAGE_CHARS)}`;
+  return testResults.flatMap(({ name, message, assertionResults }) => {
+    const failed = assertionResults.filter(({ status }) => status === "failed");
+    const told = failed.map((test) => tell(name, test.fullName, test.failureMessages.join("\n")));
+    return told.length === 0 && message !== "" ? [tell(name, "(the file itself)", message)] : told;
+  });
 }
 
 function runTool(file: string, args: readonly string[]) {

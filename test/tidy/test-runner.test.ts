@@ -33,3 +33,19 @@ test("a skipped test fails the run under CI and nowhere else", () => {
   expect(exitCodeFor({ ...total, failed: 1 }, false)).toBe(1);
   expect(exitCodeFor({ passed: 0, failed: 0, skipped: 0 }, false)).toBe(1);
 });
+
+test("each failed test is told with its file and its reason, and so is a file that does not load", () => {
+  const failed = { fullName: "a > b", status: "failed", failureMessages: ["Error: 1 is not 2"] };
+  const passed = { fullName: "c", status: "passed", failureMessages: [] };
+  const text = JSON.stringify({
+    ...(JSON.parse(reportOf(1, 1, 0)) as object),
+    testResults: [
+      { name: "/x/one.test.ts", message: "", assertionResults: [failed, passed] },
+      { name: "/x/two.test.ts", message: "SyntaxError", assertionResults: [] },
+    ],
+  });
+  const { failures = [] } = countsOf(text, 1);
+  expect(failures).toHaveLength(2);
+  expect(failures[0]).toMatch(/one\.test\.ts > a > b\nError: 1 is not 2$/);
+  expect(failures[1]).toMatch(/two\.test\.ts > \(the file itself\)\nSyntaxError$/);
+});
