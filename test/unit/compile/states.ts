@@ -7,7 +7,8 @@ import { DEGRADED_ACTIONS } from "../../../src/core/degraded/actions.ts";
 import { NODE_ROLES } from "../../../src/core/snapshot/scopes.ts";
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
-export const ORGANIZATIONS = [1, 2, 3].map((n) => uuid(0xa0 + n));
+/** Beyond every `ids`: an organization shares its id with nothing. */
+export const ORGANIZATIONS = [1, 2, 3].map((n) => uuid(0xa0000 + n));
 const digest = Digest.parse(`sha256:${"ab".repeat(32)}`);
 
 const roles = fc.subarray([...NODE_ROLES]);
