@@ -3,6 +3,7 @@
  * epoch, opened by the root keys, puts the site back in charge.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ClusterId, NodeId } from "../../../src/core/ids.ts";
 import type { AppliedVersions } from "../../../src/core/protocol/agent-api.ts";
 import type { KeyList } from "../../../src/core/protocol/keys-api.ts";
 import type { Database } from "../../../src/server/db/database.ts";
@@ -13,8 +14,14 @@ import { personAt, type Person } from "../../support/keys/key-site.ts";
 import type { SimulatedAgent } from "../../support/keys/simulated-agent.ts";
 import { openLabDatabase } from "../../support/lab/database.ts";
 import { eventually } from "../../support/lab/eventually.ts";
+import {
+  certificatesIn,
+  portOf,
+  startFalseReplica,
+  type Certificates,
+} from "../../support/lab/false-replica.ts";
 import { startLab, type Lab } from "../../support/lab/lab.ts";
-import { addNode } from "../../support/lab/node.ts";
+import { addNode, type LabNode } from "../../support/lab/node.ts";
 import { openDumps } from "../../support/lab/restore.ts";
 
 const REAL = ["val-1", "val-2", "val-3"];
@@ -25,7 +32,7 @@ const SCOPE = "degraded_mode_policy";
 let lab: Lab;
 let db: Database;
 let operator: Person;
-let real: { restartAgent(): Promise<void> }[];
+let real: { readonly node: LabNode; restartAgent(): Promise<void> }[];
 let simulated: SimulatedAgent[];
 let running: Promise<unknown>;
 const ended = new AbortController();
@@ -51,6 +58,7 @@ async function restartable(name: string) {
   let agent = await node.startAgent();
   await node.reported();
   return {
+    node,
     async restartAgent() {
       await stopProcess(agent, { graceMs: 20_000 });
       agent = await node.startAgent();
@@ -114,10 +122,39 @@ async function publishedFrame(name: string): Promise<Buffer> {
   return joinFrame(row!.header, row!.bytes, row!.signatures);
 }
 
+interface OldFrame {
+  readonly id: NodeId;
+  readonly frame: Buffer;
+}
+
+const oldFrame = async (name: string): Promise<OldFrame> => ({
+  id: (await lab.operator.node(name)).id,
+  frame: await publishedFrame(name),
+});
+
+/** Byte for byte what the old database holds, handed to the real agents while their server is away. */
+async function handOver(
+  old: readonly OldFrame[],
+  clusterId: ClusterId,
+  certificates: Certificates,
+): Promise<void> {
+  const port = await portOf(real[0]!.node);
+  const replica = await startFalseReplica({ dataDir: lab.dataDir, clusterId, certificates, port });
+  try {
+    for (const { id, frame } of old) {
+      replica.answer(id, { snapshots: [frame.toString("base64")] });
+      await replica.refusal(id, "SNAPSHOT_ROLLBACK");
+    }
+  } finally {
+    await replica.close();
+  }
+}
+
 test("SNAP-11: after a restored dump every node refuses the old versions, and a new epoch brings the site back", async () => {
   await setPolicy(10);
   await everyNodeHolds(10);
   const dumps = await openDumps(lab);
+  const old = await Promise.all(REAL.map(oldFrame));
   await dumps.dump("old_dump");
 
   // Life goes on: newer versions, and a newer trust bundle.
@@ -137,10 +174,13 @@ test("SNAP-11: after a restored dump every node refuses the old versions, and a 
     await Promise.all(NAMES.map(async (name) => [name, (await applied(name))[SCOPE]!] as const)),
   );
 
+  const certificates = await certificatesIn(db);
+  const [cluster] = await db<{ id: ClusterId }[]>`select id from clusters`;
   await dumps.restore("old_dump");
   await dumps.close();
   await db.end({ timeout: 1 });
   await stopProcess(lab.server(), { graceMs: 20_000 });
+  await handOver(old, cluster!.id, certificates);
   await lab.startServerAgain();
   db = await openLabDatabase(lab);
   expect((await published()).get("val-1")!.version).toBeLessThan(before.get("val-1")!.version);

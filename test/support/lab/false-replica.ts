@@ -5,11 +5,17 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ClusterId, NodeId } from "../../../src/core/ids.ts";
-import type { Heartbeat, PollResponse, Rejection } from "../../../src/core/protocol/agent-api.ts";
+import type {
+  AppliedVersions,
+  Heartbeat,
+  PollResponse,
+  Rejection,
+} from "../../../src/core/protocol/agent-api.ts";
 import { sleep, systemClock } from "../../../src/host/clock.ts";
 import { silentLogger } from "../../../src/host/log.ts";
 import { createAgentListener } from "../../../src/server/agents/listener.ts";
 import type { CertificateStatus } from "../../../src/server/identity/certificate-registry.ts";
+import type { Database } from "../../../src/server/db/database.ts";
 import { createServerCertificate } from "../../../src/server/identity/server-certificate.ts";
 import { loadOrCreateSiteCa } from "../../../src/server/identity/site-ca.ts";
 import { eventually } from "./eventually.ts";
@@ -24,11 +30,19 @@ const NOTHING: PollResponse = {
   void_intents: [],
 };
 
+/** Serial to node. */
+export type Certificates = ReadonlyMap<string, NodeId>;
+
+/** Read from the stolen database while it is there. */
+export async function certificatesIn(db: Database): Promise<Certificates> {
+  const rows = await db<{ serial: string; node_id: NodeId }[]>`select serial, node_id from node_certificates`;
+  return new Map(rows.map(({ serial, node_id }) => [serial, node_id]));
+}
+
 export interface FalseReplicaOptions {
   readonly dataDir: string;
   readonly clusterId: ClusterId;
-  /** Serial to node: read from the stolen database. */
-  readonly certificates: ReadonlyMap<string, NodeId>;
+  readonly certificates: Certificates;
   readonly port: number;
 }
 
@@ -48,12 +62,14 @@ export async function startFalseReplica({ dataDir, clusterId, certificates, port
 
   const answers = new Map<NodeId, PollResponse[]>();
   const said = new Map<NodeId, Rejection>();
+  const applied = new Map<NodeId, AppliedVersions>();
   listener.post("/agent/v1/poll", async ({ nodeId }, reply) => {
     await sleep(POLL_MS);
     return answers.get(nodeId)?.shift() ?? reply.code(204).send();
   });
   listener.post("/agent/v1/heartbeat", async ({ nodeId, body }, reply) => {
-    const { last_rejection } = body as Heartbeat;
+    const { last_rejection, applied: versions } = body as Heartbeat;
+    applied.set(nodeId, versions);
     if (last_rejection !== null) said.set(nodeId, last_rejection);
     return reply.code(204).send();
   });
@@ -70,6 +86,8 @@ export async function startFalseReplica({ dataDir, clusterId, certificates, port
         const rejection = said.get(id);
         return rejection?.code === code && rejection;
       }),
+    /** What the node says that it holds. */
+    applied: (id: NodeId): AppliedVersions => applied.get(id) ?? {},
     async close() {
       await listener.close();
       certificate.close();

@@ -14,7 +14,12 @@ import { signHead } from "../../../../src/trust/head.ts";
 import { signIncrement } from "../../../../src/trust/increment.ts";
 import { signSnapshot, type SnapshotDraft } from "../../../../src/trust/snapshot.ts";
 import { noteAttempt } from "../../../support/lab/attempts.ts";
-import { portOf, startFalseReplica, type FalseReplica } from "../../../support/lab/false-replica.ts";
+import {
+  certificatesIn,
+  portOf,
+  startFalseReplica,
+  type FalseReplica,
+} from "../../../support/lab/false-replica.ts";
 import type { Forger } from "../../../support/lab/forge.ts";
 import type { Lab } from "../../../support/lab/lab.ts";
 import type { LabNode } from "../../../support/lab/node.ts";
@@ -50,10 +55,7 @@ export function heldBack(loot: () => Loot): void {
       [{ bundle } = { bundle: null }] = await db<
         { bundle: Json }[]
       >`select content as bundle from trust_bundles`;
-      const rows = await db<
-        { serial: string; node_id: NodeId }[]
-      >`select serial, node_id from node_certificates`;
-      const certificates = new Map(rows.map(({ serial, node_id }) => [serial, node_id]));
+      const certificates = await certificatesIn(db);
       runs = (await node.running()).instance_id;
       await killHard(lab.server());
       replica = await startFalseReplica({
