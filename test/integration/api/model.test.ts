@@ -1,23 +1,11 @@
 // The model that snapshots are compiled from, through the operators' API on a real database.
 
-import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Database } from "../../../src/server/db/database.ts";
-import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
 import { administrator, type Ask } from "../../support/server/operators-client.ts";
-import {
-  enrolledNode,
-  initializeSite,
-  makeSite,
-  newId,
-  startOperators,
-  type Site,
-} from "../../support/server/site.ts";
+import { startOperatorsSite, type OperatorsSite } from "../../support/server/operators-site.ts";
+import { enrolledNode, newId } from "../../support/server/site.ts";
 
-let databases: TestDatabases;
-let db: Database;
-let site: Site;
-let app: FastifyInstance;
+let here: OperatorsSite;
 let ask: Ask;
 let edge: string;
 
@@ -35,24 +23,16 @@ const DEGRADED = {
 };
 
 beforeAll(async () => {
-  databases = await startTestDatabases();
-  ({ db } = await databases.fresh());
-  site = await makeSite(db);
-  await initializeSite(db, site);
-  app = await startOperators(db, site);
-  ask = await administrator(app, db);
-  edge = (await enrolledNode(db, site, "edge-1")).nodeId;
+  here = await startOperatorsSite();
+  ask = await administrator(here.app, here.db);
+  edge = (await enrolledNode(here.db, here.site, "edge-1")).nodeId;
   for (const name of ["acme", "other"]) await ask("PUT", `/model/organizations/${name}`, {});
   await ask("PUT", `/nodes/${edge}/membership`, { roles: ["egress_service"], organizations: ["acme"] });
 });
-afterAll(async () => {
-  await app.close();
-  await site.remove();
-  await databases.stop();
-});
+afterAll(() => here.stop());
 
 const events = async (kind: string) => {
-  const rows = await db<{ actor: string; data: Record<string, unknown> }[]>`
+  const rows = await here.db<{ actor: string; data: Record<string, unknown> }[]>`
     select actor, data from events where kind = ${kind} order by id`;
   return rows.map(({ actor, data }) => ({ actor, data }));
 };
@@ -120,7 +100,9 @@ describe("resources of the model (SNAP-3)", () => {
     const first = (await ask("PUT", "/model/policies/turns", ROUTE)).body as { id: string };
     const second = (await ask("PUT", "/model/policies/turns", DEGRADED)).body as { id: string };
     expect(second).toMatchObject({ id: first.id, spec: { kind: "degraded_mode" } });
-    expect(await db`select kind from policies where name = 'turns'`).toEqual([{ kind: "degraded_mode" }]);
+    expect(await here.db`select kind from policies where name = 'turns'`).toEqual([
+      { kind: "degraded_mode" },
+    ]);
   });
 
   test("SNAP-3: lists come in pages by name", async () => {
@@ -140,7 +122,7 @@ describe("resources of the model (SNAP-3)", () => {
     [
       "policies",
       "an address that is no network",
-      { ...ROUTE, body: { ...ROUTE.body, destinations: ["db.example"] } },
+      { ...ROUTE, body: { ...ROUTE.body, destinations: ["here.db.example"] } },
       "body.body.destinations.0",
     ],
     [
@@ -244,62 +226,5 @@ describe("what a node is (SNAP-4)", () => {
     expect((await ask("PUT", path, { organizations: ["nobody"] })).message).toMatch(/^body\.organizations: /);
     expect((await ask("PUT", path, { peer_address: "edge 1" })).message).toMatch(/^body\.peer_address: /);
     expect((await ask("PUT", `/nodes/${newId()}/membership`, {})).code).toBe("NOT_FOUND");
-  });
-});
-
-describe("revocations (SNAP-10)", () => {
-  test.each([
-    ["role_assignment", "thin"],
-    ["service_assignment", "web"],
-    ["degraded_permission", "continue_services"],
-  ])("SNAP-10: a %s is taken back once, listed with who and why, and lifted", async (kind, subject) => {
-    const wish = { kind, subject, node_id: edge, reason: "moved" };
-    const made = await ask("POST", "/revocations", wish);
-    expect(made).toMatchObject({ status: 201, body: { ...wish, node_name: "edge-1", actor: "key:boss" } });
-    expect(await ask("POST", "/revocations", wish)).toMatchObject({ status: 200, body: made.body as object });
-    const { seq } = made.body as { seq: number };
-    const { revocations } = (await ask("GET", `/revocations?kind=${kind}`)).body as { revocations: object[] };
-    expect(revocations).toEqual([made.body]);
-    const elsewhere = (await ask("GET", `/revocations?node_id=${newId()}`)).body;
-    expect(elsewhere).toMatchObject({ revocations: [] });
-    expect((await ask("DELETE", `/revocations/${seq}`)).status).toBe(204);
-    expect((await ask("DELETE", `/revocations/${seq}`)).code).toBe("NOT_FOUND");
-    expect((await events("authority.restored")).at(-1)).toEqual({
-      actor: "key:boss",
-      data: { kind, subject },
-    });
-  });
-
-  test("SNAP-10: peers and storage endpoints are named by id, must exist, and are shown by name", async () => {
-    const { id } = (await ask("PUT", "/model/storage-endpoints/s1", { url: "https://s1.example" })).body as {
-      id: string;
-    };
-    const endpoint = await ask("POST", "/revocations", { kind: "storage_endpoint", subject: id });
-    expect(endpoint.body).toMatchObject({ subject: id, subject_name: "s1", node_id: null });
-    expect((await ask("POST", "/revocations", { kind: "peer", subject: edge })).body).toMatchObject({
-      subject_name: "edge-1",
-    });
-    for (const kind of ["peer", "storage_endpoint"])
-      expect((await ask("POST", "/revocations", { kind, subject: newId() })).message).toMatch(
-        /^body\.subject: there is no /,
-      );
-    expect((await ask("POST", "/revocations", { kind: "peer", subject: "edge-1" })).code).toBe(
-      "INVALID_INPUT",
-    );
-  });
-
-  test("SNAP-10: keys and node identities are not taken back here, and a revoked node stays revoked", async () => {
-    for (const kind of ["signing_key", "node_identity"])
-      expect((await ask("POST", "/revocations", { kind, subject: "x" })).code).toBe("INVALID_INPUT");
-    const { nodeId } = await enrolledNode(db, site, "edge-gone");
-    await ask("POST", `/nodes/${nodeId}/revoke`, { reason: "stolen" });
-    const { revocations } = (await ask("GET", "/revocations?kind=node_identity")).body as {
-      revocations: { seq: number }[];
-    };
-    expect(revocations).toMatchObject([
-      { subject: nodeId, subject_name: "edge-gone", node_id: null, reason: "stolen" },
-    ]);
-    expect((await ask("DELETE", `/revocations/${revocations[0]!.seq}`)).code).toBe("ILLEGAL_TRANSITION");
-    expect((await ask("PUT", `/nodes/${nodeId}/membership`, {})).code).toBe("NODE_REVOKED");
   });
 });

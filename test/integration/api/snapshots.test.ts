@@ -1,70 +1,50 @@
 // What was published for nodes, against what they say they hold, through the operators' API on a real database.
 
-import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ERROR_CODES } from "../../../src/core/errors.ts";
+import { ERROR_CODES } from "../../../src/core/error-codes.ts";
 import type { NodeId } from "../../../src/core/ids.ts";
 import type { Json } from "../../../src/core/json.ts";
 import type { AppliedVersions, Rejection } from "../../../src/core/protocol/agent-api.ts";
 import { NodeAuthorityList, NodeSnapshots, SnapshotDetail } from "../../../src/core/protocol/snapshot-api.ts";
 import type { CompiledScope } from "../../../src/core/snapshot/roles.ts";
 import type { ScopeType } from "../../../src/core/snapshot/scopes.ts";
-import type { Database } from "../../../src/server/db/database.ts";
 import { publishSnapshots } from "../../../src/server/snapshots/publish.ts";
 import { decodeFrame } from "../../../src/trust/frame.ts";
-import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
 import { administrator, type Ask } from "../../support/server/operators-client.ts";
-import {
-  enrolledNode,
-  initializeSite,
-  makeSite,
-  newId,
-  startOperators,
-  type Site,
-} from "../../support/server/site.ts";
+import { startOperatorsSite, type OperatorsSite } from "../../support/server/operators-site.ts";
+import { enrolledNode, newId } from "../../support/server/site.ts";
 
 const HOUR_MS = 3_600_000;
 const SHARED = { trust_bundle: { epoch: 1, version: 1 } };
 
-let databases: TestDatabases;
-let db: Database;
-let site: Site;
-let app: FastifyInstance;
+let here: OperatorsSite;
 let ask: Ask;
 let node: NodeId;
 let count = 0;
 let ahead = 0;
 
 beforeAll(async () => {
-  databases = await startTestDatabases();
-  ({ db } = await databases.fresh());
-  site = await makeSite(db);
-  await initializeSite(db, site);
-  app = await startOperators(db, site, {
+  here = await startOperatorsSite({
     clock: { now: () => Date.now() + ahead, monotonic: () => performance.now() },
   });
-  ask = await administrator(app, db);
+  ask = await administrator(here.app, here.db);
 });
 beforeEach(async () => {
   ahead = 0;
-  await db`update nodes set revoked_at = now() where name like 'edge-%'`;
-  node = (await enrolledNode(db, site, `edge-${++count}`)).nodeId;
+  await here.db`update nodes set revoked_at = now() where name like 'edge-%'`;
+  node = (await enrolledNode(here.db, here.site, `edge-${++count}`)).nodeId;
 });
-afterAll(async () => {
-  await app.close();
-  await site.remove();
-  await databases.stop();
-});
+afterAll(() => here.stop());
 
 const publish = async (scope: CompiledScope, content: Json) =>
-  db.begin(async (tx) => {
-    const authority = { clusterId: site.clusterId, signers: () => [site.online] as const };
+  here.db.begin(async (tx) => {
+    const authority = { clusterId: here.site.clusterId, signers: () => [here.site.online] as const };
     return publishSnapshots(tx, authority, [{ nodeId: node, scope, content }], Date.now());
   });
 
-const beat = (applied: AppliedVersions, rejection: Rejection | null = null) => db`
+const beat = (applied: AppliedVersions, rejection: Rejection | null = null) => here.db`
   insert into node_heartbeats (node_id, received_at, agent_version, applied, programs, last_rejection)
-  values (${node}, now(), '1', ${db.json({ ...SHARED, ...applied })}, '[]', ${rejection === null ? null : db.json(rejection)})
+  values (${node}, now(), '1', ${here.db.json({ ...SHARED, ...applied })}, '[]', ${rejection === null ? null : here.db.json(rejection)})
   on conflict (node_id) do update set applied = excluded.applied, last_rejection = excluded.last_rejection`;
 
 const route = (destination: string) => ({
@@ -127,7 +107,7 @@ describe("how a node stands (SNAP-13)", () => {
     await beat({ route_policy: { epoch: 1, version: 1 } }, rejectionOf(2));
     expect(await viewOf("route_policy")).toMatchObject({
       state: "rejected",
-      published: { version: 2, signer_key_id: site.online.record.key_id },
+      published: { version: 2, signer_key_id: here.site.online.record.key_id },
       applied: { version: 1 },
       rejection: {
         step: 5,
@@ -147,7 +127,7 @@ describe("how a node stands (SNAP-13)", () => {
   test("SNAP-13: what the compiler would not sign says so, with its field and what to do", async () => {
     await publish("route_policy", route("10.0.0.0/8"));
     await beat({ route_policy: { epoch: 1, version: 1 } });
-    await db`
+    await here.db`
       insert into snapshot_refusals (node_id, scope_type, code, path, message, at)
       values (${node}, 'route_policy', 'SNAPSHOT_SECRET_FOUND', 'content.routes.0.description', 'looks like a key', now())`;
     expect(await viewOf("route_policy")).toMatchObject({
@@ -193,8 +173,8 @@ test("SNAP-13: a header that somebody damaged in the database does not hide the 
   await publish("route_policy", route("10.0.0.0/8"));
   await publish("route_policy", route("10.0.0.0/9"));
   await beat({ route_policy: { epoch: 1, version: 1 } });
-  await db`update snapshots set header = 'x' where node_id = ${node}`;
-  await db`update snapshot_history set header = 'x' where node_id = ${node}`;
+  await here.db`update snapshots set header = 'x' where node_id = ${node}`;
+  await here.db`update snapshot_history set header = 'x' where node_id = ${node}`;
   expect(await viewOf("route_policy")).toMatchObject({ state: "behind", published: { version: 2 } });
 });
 

@@ -2,7 +2,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { readActivation } from "../../../src/agent/upgrade/activations.ts";
 import { COMPENSATIONS } from "../../../src/agent/upgrade/actions/index.ts";
 import { ensureRunning } from "../../../src/agent/upgrade/ensure-running.ts";
 import { readHold } from "../../../src/agent/upgrade/held.ts";
@@ -14,7 +13,6 @@ import { createLogger } from "../../../src/host/log.ts";
 import { around, failingAlways, failingOnce, METHOD_OF } from "../../support/programs/failing-adapter.ts";
 import { type FakeProcesses, fakeProcesses, fakeRuntime } from "../../support/programs/fake-runtime.ts";
 import { type Machine, machine, never, PROFILE } from "../../support/programs/machine.ts";
-import { until } from "../../support/programs/until.ts";
 
 const NAMES = UPGRADE_ACTIONS.map(({ name }) => name);
 const CONFIGS = { "app.toml": "level = 2\n" };
@@ -250,79 +248,5 @@ describe("idempotency", () => {
     expect(await m.upgrade(m.job({ version: "2.0.0" }), { onProgress })).toMatchObject({
       verdict: "COMPLETED",
     });
-  });
-});
-
-describe("the record of activations", () => {
-  it("SNAP-16: names what runs and what ran before, by job", async () => {
-    const before = await m.installed();
-    const job = m.job({ version: "2.0.0", configs: CONFIGS });
-    await m.upgrade(job);
-    expect(await readActivation(m.stateDir, PROFILE)).toMatchObject({
-      current: {
-        fingerprint: job.artifact.fingerprint,
-        version: "2.0.0",
-        rollout_id: job.rollout_id,
-        configs: job.configs,
-      },
-      previous: { fingerprint: before, version: null, rollout_id: null },
-    });
-  });
-
-  it("SNAP-16: is not touched by a failure", async () => {
-    await m.upgrade(m.job({ version: "2.0.0" }));
-    const record = await readActivation(m.stateDir, PROFILE);
-    await m.upgrade(m.job({ version: "3.0.0" }), { adapter: failingOnce(m.adapter(), "start", "after") });
-    expect(await readActivation(m.stateDir, PROFILE)).toEqual(record);
-  });
-
-  it("ROLL-14: a reverse fetches its bytes again when the backup is gone", async () => {
-    const first = m.job({ version: "2.0.0" });
-    await m.upgrade(first);
-    const second = m.job({ version: "3.0.0" });
-    await m.upgrade(second);
-    const folder = (await readActivation(m.stateDir, PROFILE))!.previous!.backup!.folder;
-    await writeFile(join(m.program.data_dir, ".upgrade-backup", folder, "artifact"), "rotten");
-    m.server.requests.length = 0;
-    const back = m.job({ version: "2.0.0", direction: "reverse", rollout_id: second.rollout_id });
-    expect(await m.upgrade(back)).toMatchObject({ verdict: "COMPLETED" });
-    expect(m.server.requests).toEqual([`/${first.artifact.fingerprint}`]);
-    expect(world.running?.fingerprint).toBe(first.artifact.fingerprint);
-  });
-});
-
-describe("a program that should run", () => {
-  const ensure = async () =>
-    ensureRunning({
-      profile: PROFILE,
-      program: m.program,
-      adapter: m.adapter(),
-      stateDir: m.stateDir,
-      signal: never(),
-    });
-
-  it("is started after a reboot, as it was activated last", async () => {
-    const job = m.job({ version: "2.0.0" });
-    await m.upgrade(job);
-    world.running = null;
-    expect(await ensure()).toEqual({ kind: "started" });
-    expect(await until("it runs", () => world.running ?? undefined)).toMatchObject({
-      fingerprint: job.artifact.fingerprint,
-      instance_id: `${job.rollout_id}.forward.1.2`,
-    });
-  });
-
-  it("is not started with other bytes than the activated ones, nor beside an unfinished upgrade", async () => {
-    await m.upgrade(m.job({ version: "2.0.0" }));
-    world.running = null;
-    await writeFile(m.program.install_path, "changed by hand");
-    expect(await ensure()).toMatchObject({ kind: "drifted" });
-
-    const leaving = new AbortController();
-    leaving.abort(new Error("leaving"));
-    await expect(m.upgrade(m.job({ version: "3.0.0" }), { signal: leaving.signal })).rejects.toThrow(
-      "leaving",
-    );
-    expect(await ensure()).toEqual({ kind: "upgrade_unfinished" });
   });
 });

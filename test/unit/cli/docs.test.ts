@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../src/cli/specs/index.ts";
-import { EXIT } from "../../../src/core/errors.ts";
+import { EXIT } from "../../../src/core/error-codes.ts";
 
 const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8");
 const section = (title: string): string => page.split(`## ${title}\n`)[1]!.split("\n## ")[0]!;

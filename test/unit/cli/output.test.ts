@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { failureOf, fields, paintFor, printable, table } from "../../../src/cli/output.ts";
-import { ERROR_CODES, exitCodeOf, FairleadError, type ErrorCode } from "../../../src/core/errors.ts";
+import { ERROR_CODES, type ErrorCode } from "../../../src/core/error-codes.ts";
+import { exitCodeOf, FairleadError } from "../../../src/core/errors.ts";
 import { fairlead, homeFor, refusal, serve, TOKEN_ANSWER } from "./support.ts";
 
 describe("errors of the CLI (USE-2, USE-4)", () => {

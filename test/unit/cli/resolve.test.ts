@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ERROR_CODES } from "../../../src/core/errors.ts";
+import { ERROR_CODES } from "../../../src/core/error-codes.ts";
 import type { NodeView, RolloutView } from "../../../src/core/protocol/operator-api.ts";
 import { nodeSample, ROLLOUT_ID, rolloutSample, upgradeSample, uuid } from "./samples.ts";
 import { fairlead, homeFor, refusal, serve, TOKEN_ANSWER } from "./support.ts";

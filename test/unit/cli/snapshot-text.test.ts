@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { explainText, type Active } from "../../../src/cli/snapshot/explain.ts";
 import { differenceLines } from "../../../src/cli/snapshot/difference.ts";
 import { fleetTable, scopeTable } from "../../../src/cli/snapshot/text.ts";
-import { ERROR_CODES } from "../../../src/core/errors.ts";
+import { ERROR_CODES } from "../../../src/core/error-codes.ts";
 import { KeyId } from "../../../src/core/ids.ts";
 import { SNAPSHOT_STATES } from "../../../src/core/model/snapshot-state.ts";
 import type { NodeSnapshots, ScopeView, SnapshotDetail } from "../../../src/core/protocol/snapshot-api.ts";

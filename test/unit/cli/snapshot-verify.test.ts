@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ERROR_CODES } from "../../../src/core/errors.ts";
+import { ERROR_CODES } from "../../../src/core/error-codes.ts";
 import {
   assignmentFrame,
   at,

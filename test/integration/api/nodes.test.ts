@@ -1,0 +1,74 @@
+// Nodes through the operators' API.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NodeList, NodeView } from "../../../src/core/protocol/operator-api.ts";
+import { createApiKey } from "../../../src/server/auth/api-keys.ts";
+import {
+  callerOf,
+  errorOf,
+  startOperatorsSite,
+  tokenOf,
+  type OperatorsSite,
+} from "../../support/server/operators-site.ts";
+import { newId } from "../../support/server/site.ts";
+
+let here: OperatorsSite;
+let call: ReturnType<typeof callerOf>;
+let admin: string;
+
+beforeAll(async () => {
+  here = await startOperatorsSite();
+  call = callerOf(here.app);
+  admin = await tokenOf(here.app, await createApiKey(here.db, "boss", ["admin"]));
+});
+afterAll(() => here.stop());
+
+describe("nodes", () => {
+  test("nodes are listed by name in pages, filtered, and shown one by one", async () => {
+    for (const name of ["c", "a", "d", "b"]) {
+      const payload = {
+        name: `page-${name}`,
+        chain_profile_id: name === "d" ? "other" : "pages",
+        node_type: "edge",
+      };
+      expect((await call("POST", "/api/v1/enrollment-tokens", { token: admin, payload })).statusCode).toBe(
+        201,
+      );
+    }
+    const first = NodeList.parse(
+      (await call("GET", "/api/v1/nodes?chain_profile_id=pages&limit=2", { token: admin })).json(),
+    );
+    expect(first.nodes.map(({ name }) => name)).toEqual(["page-a", "page-b"]);
+    const rest = NodeList.parse(
+      (
+        await call("GET", `/api/v1/nodes?chain_profile_id=pages&limit=2&cursor=${first.next_cursor}`, {
+          token: admin,
+        })
+      ).json(),
+    );
+    expect(rest.nodes.map(({ name }) => name)).toEqual(["page-c"]);
+    expect(rest.next_cursor).toBeNull();
+    const one = NodeView.parse(
+      (await call("GET", `/api/v1/nodes/${first.nodes[0]!.id}`, { token: admin })).json(),
+    );
+    expect(one).toMatchObject({ name: "page-a", enrolled: false, binary_version: null, programs: [] });
+    expect(errorOf(await call("GET", `/api/v1/nodes/${newId()}`, { token: admin })).code).toBe("NOT_FOUND");
+  });
+
+  test("a revoked node is shown as such, with who did it and why in its event", async () => {
+    const payload = { name: "to-revoke", chain_profile_id: "web", node_type: "edge" };
+    const { node_id } = (await call("POST", "/api/v1/enrollment-tokens", { token: admin, payload })).json<{
+      node_id: string;
+    }>();
+    const revoke = `/api/v1/nodes/${node_id}/revoke`;
+    const answer = await call("POST", revoke, { token: admin, payload: { reason: "stolen" } });
+    expect(NodeView.parse(answer.json()).revoked_at).not.toBeNull();
+    expect((await call("POST", revoke, { token: admin })).statusCode).toBe(200);
+    const events =
+      await here.db`select actor, data from events where node_id = ${node_id} and kind = 'node.revoked'`;
+    expect([...events]).toEqual([{ actor: "key:boss", data: { reason: "stolen" } }]);
+    expect(errorOf(await call("POST", `/api/v1/nodes/${newId()}/revoke`, { token: admin })).code).toBe(
+      "NOT_FOUND",
+    );
+  });
+});
