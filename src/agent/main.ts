@@ -1,7 +1,8 @@
 /** `fairlead agent --config FILE`, and the shim that the agent starts for each program. */
 import "./small-heap.ts";
 import { parseArgs } from "node:util";
-import { exitCodeOf, EXIT, FairleadError } from "../core/errors.ts";
+import { EXIT } from "../core/error-codes.ts";
+import { exitCodeOf, FairleadError } from "../core/errors.ts";
 import { systemClock } from "../host/clock.ts";
 import { acquireLock } from "../host/lock-file.ts";
 import { createLogger } from "../host/log.ts";

@@ -6,7 +6,8 @@
  */
 import type { Readable } from "node:stream";
 import type { ZodType } from "zod";
-import { FairleadError, isErrorCode, type ErrorCode } from "../core/errors.ts";
+import type { ErrorCode } from "../core/error-codes.ts";
+import { FairleadError, isErrorCode } from "../core/errors.ts";
 import { ErrorResponse } from "../core/protocol/operator-api.ts";
 import { createHttpClient, jsonOf, type HttpRequest, type HttpResponse } from "../host/bounded-http.ts";
 import { collectStream } from "./collect-stream.ts";

@@ -1,5 +1,6 @@
 /** A node, for people. */
-import { ERROR_CODES, isErrorCode } from "../core/errors.ts";
+import { ERROR_CODES } from "../core/error-codes.ts";
+import { isErrorCode } from "../core/errors.ts";
 import type { ProgramReport } from "../core/protocol/agent-api.ts";
 import type { NodeView } from "../core/protocol/operator-api.ts";
 import { ageOf } from "./duration.ts";

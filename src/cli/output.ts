@@ -5,7 +5,8 @@
  * 2. An error is one object with a code; a stack is never shown.
  */
 import { styleText } from "node:util";
-import { ERROR_CODES, exitCodeOf, FairleadError, type ErrorBody } from "../core/errors.ts";
+import { ERROR_CODES } from "../core/error-codes.ts";
+import { exitCodeOf, FairleadError, type ErrorBody } from "../core/errors.ts";
 import { errnoOf } from "../host/file-errors.ts";
 import type { Io } from "./io.ts";
 

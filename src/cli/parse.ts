@@ -1,6 +1,7 @@
 /** Understands the words and calls the one command they name. Loaded after completion had its chance to answer. */
 import { CommanderError } from "commander";
-import { EXIT, FairleadError } from "../core/errors.ts";
+import { EXIT } from "../core/error-codes.ts";
+import { FairleadError } from "../core/errors.ts";
 import type { Result } from "./call.ts";
 import type { Io } from "./io.ts";
 import { paintFor } from "./output.ts";

@@ -4,7 +4,7 @@
  * 1. Whatever happens, the caller gets a code from EXIT, and with `--json` one document on stdout.
  * 2. Only what was asked for is loaded: a command's file, and what it needs, after its words were understood.
  */
-import { EXIT } from "../core/errors.ts";
+import { EXIT } from "../core/error-codes.ts";
 import type { Io } from "./io.ts";
 import { failureOf, writeFailure } from "./output.ts";
 

@@ -1,5 +1,6 @@
 /** What the kernel says about a file, in the product's codes. What has no code of ours stays as it is. */
-import { type ErrorCode, FairleadError } from "../core/errors.ts";
+import type { ErrorCode } from "../core/error-codes.ts";
+import { FairleadError } from "../core/errors.ts";
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
   ENOSPC: "DISK_FULL",

@@ -1,7 +1,8 @@
 /** YAML from people: bounded, without alias bombs, and every complaint points at a line and a column. */
 import { LineCounter, parseDocument, isNode, type Document } from "yaml";
 import type { z } from "zod";
-import { FairleadError, type ErrorCode } from "../core/errors.ts";
+import type { ErrorCode } from "../core/error-codes.ts";
+import { FairleadError } from "../core/errors.ts";
 
 export function parseYaml<T extends z.ZodType>(
   bytes: Uint8Array,

@@ -1,5 +1,6 @@
 /** `fairlead server`: one line of JSON when it listens, structured logs on stderr. */
-import { EXIT, exitCodeOf, FairleadError } from "../core/errors.ts";
+import { EXIT } from "../core/error-codes.ts";
+import { exitCodeOf, FairleadError } from "../core/errors.ts";
 import { createLogger } from "../host/log.ts";
 import { createShutdown } from "../host/shutdown.ts";
 import { parseServerConfig } from "./config.ts";

@@ -4,7 +4,8 @@
  * 1. Any online key may sign one; who signs for no scope at all is no online key.
  * 2. A head is not replaced by an older one, nor by one that takes a version back within its epoch.
  */
-import { FairleadError, type ErrorCode } from "../core/errors.ts";
+import type { ErrorCode } from "../core/error-codes.ts";
+import { FairleadError } from "../core/errors.ts";
 import type { ClusterId, KeyId, NodeId } from "../core/ids.ts";
 import { LIMITS } from "../core/limits.ts";
 import { HEAD_SCHEMA_VERSION, HeadContent, HeadHeader } from "../core/snapshot/head.ts";

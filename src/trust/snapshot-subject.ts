@@ -1,5 +1,5 @@
 /** What a check of a snapshot looks at, and what it answers. */
-import type { ErrorCode } from "../core/errors.ts";
+import type { ErrorCode } from "../core/error-codes.ts";
 import type { ClusterId, Digest, KeyId, NodeId } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import type { SnapshotHeader, SnapshotVersion } from "../core/snapshot/envelope.ts";

@@ -1,5 +1,6 @@
 /** For tables of refusals: the code of the error that a call must throw. */
-import { FairleadError, type ErrorCode } from "../../src/core/errors.ts";
+import type { ErrorCode } from "../../src/core/error-codes.ts";
+import { FairleadError } from "../../src/core/errors.ts";
 
 export function codeOf(call: () => unknown): ErrorCode | "accepted" {
   try {

@@ -1,7 +1,7 @@
-// docs/errors.md says of every code what it means for a caller. It must say what src/core/errors.ts says.
+// docs/errors.md says of every code what it means for a caller. It must say what src/core/error-codes.ts says.
 
 import { expect, test } from "vitest";
-import { ERROR_CODES, EXIT } from "../../src/core/errors.ts";
+import { ERROR_CODES, EXIT } from "../../src/core/error-codes.ts";
 import { readSource } from "./repository.ts";
 
 const codeRowsOf = (page: string): string[] => page.match(/^\| `[A-Z][A-Z0-9_]+` \|.*\|$/gm) ?? [];

@@ -4,7 +4,8 @@
  * 1. An ordered list of small checks, each with its own code; the first that fails decides.
  * 2. Pure: everything it looks at comes in. The shape of the answer is the job that the executor runs.
  */
-import { FairleadError, type ErrorCode } from "../../core/errors.ts";
+import type { ErrorCode } from "../../core/error-codes.ts";
+import { FairleadError } from "../../core/errors.ts";
 import type { ClusterId, Digest, NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { MerkleProof } from "../../core/protocol/intent.ts";

@@ -9,7 +9,8 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
-import { isErrorCode, type ErrorCode } from "../../core/errors.ts";
+import type { ErrorCode } from "../../core/error-codes.ts";
+import { isErrorCode } from "../../core/errors.ts";
 import { Digest, Instant } from "../../core/ids.ts";
 import { RunSpec } from "../../core/upgrade/job.ts";
 import { ProcessIdentity } from "../../host/process-identity.ts";

@@ -8,7 +8,8 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
-import { isErrorCode, type ErrorCode } from "../../core/errors.ts";
+import type { ErrorCode } from "../../core/error-codes.ts";
+import { isErrorCode } from "../../core/errors.ts";
 import { Digest, Instant, type ProfileId } from "../../core/ids.ts";
 import { UpgradeJob } from "../../core/upgrade/job.ts";
 import { ActionName } from "../../core/upgrade/phases.ts";

@@ -1,5 +1,6 @@
 /** One job under way: what forward and backward share. */
-import { type ErrorCode, FairleadError } from "../../core/errors.ts";
+import type { ErrorCode } from "../../core/error-codes.ts";
+import { FairleadError } from "../../core/errors.ts";
 import type { ConfigRef } from "../../core/upgrade/job.ts";
 import type { ActionName, UpgradeProgress } from "../../core/upgrade/phases.ts";
 import type { Clock } from "../../host/clock.ts";

@@ -1,4 +1,5 @@
-import { ERROR_CODES, isErrorCode } from "../../core/errors.ts";
+import { ERROR_CODES } from "../../core/error-codes.ts";
+import { isErrorCode } from "../../core/errors.ts";
 import type { Call, Result } from "../call.ts";
 import { nodeText } from "../node-text.ts";
 import { resolveNode } from "../resolve.ts";

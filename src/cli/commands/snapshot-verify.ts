@@ -1,6 +1,7 @@
 /** The node's twelve checks on the operator's machine, with the same code and without a server (SNAP-7). */
 import { z } from "zod";
-import { ERROR_CODES, exitCodeOf, FairleadError } from "../../core/errors.ts";
+import { ERROR_CODES } from "../../core/error-codes.ts";
+import { exitCodeOf, FairleadError } from "../../core/errors.ts";
 import { ClusterId, Instant, NodeId, Uuid } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { CHECK_NAMES } from "../../core/model/checks.ts";

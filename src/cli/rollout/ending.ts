@@ -1,5 +1,6 @@
 /** How a rollout's state becomes an exit code, for `wait` and `watch` alike. */
-import { EXIT, unreachable } from "../../core/errors.ts";
+import { EXIT } from "../../core/error-codes.ts";
+import { unreachable } from "../../core/errors.ts";
 import { isActive, type RolloutStatus } from "../../core/rollout/states.ts";
 
 export const hasEnded = (status: RolloutStatus): boolean => !isActive(status);

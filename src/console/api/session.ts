@@ -3,7 +3,8 @@
  * The fragment never reaches a server's log, and leaves the address bar and the history before the code is used.
  */
 import type { z } from "zod";
-import { ERROR_CODES, FairleadError } from "../../core/errors.ts";
+import { ERROR_CODES } from "../../core/error-codes.ts";
+import { FairleadError } from "../../core/errors.ts";
 import { WhoAmI as WhoAmISchema } from "../../core/protocol/operator-api.ts";
 import { request, send } from "./http.ts";
 

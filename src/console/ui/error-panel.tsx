@@ -1,5 +1,6 @@
 /** Every error says what was wrong and what to do; its code can be looked up and its request found in the log. */
-import { ERROR_CODES, FairleadError } from "../../core/errors.ts";
+import { ERROR_CODES } from "../../core/error-codes.ts";
+import { FairleadError } from "../../core/errors.ts";
 import { Icon } from "./icon.tsx";
 import "./error-panel.css";
 

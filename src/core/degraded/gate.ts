@@ -8,7 +8,8 @@
  * 4. A `bounded` action goes on in degraded mode only where the signed policy names it, and only within every bound:
  *    the policy's snapshot, its time offline, its TTL and what it says of a part that is cut off.
  */
-import { unreachable, type ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../error-codes.ts";
+import { unreachable } from "../errors.ts";
 import type { NodeId } from "../ids.ts";
 import type { DegradedBody } from "../snapshot/contents.ts";
 import type { Revocation } from "../snapshot/revocation.ts";

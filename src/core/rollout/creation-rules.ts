@@ -1,5 +1,6 @@
 /** Creation rules of a rollout (ROLL-3), each with its own code. Rules 5 and 6 need the database or the manifest's bytes. */
-import { FairleadError, type ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../error-codes.ts";
+import { FairleadError } from "../errors.ts";
 import { Digest } from "../ids.ts";
 import type { MigrationType, Runtime } from "../manifest/schema.ts";
 import type { Strategy } from "./states.ts";

@@ -5,7 +5,7 @@
  * 1. The heartbeat that counts came after the start and near the end of the wait: a node that fell silent in
  *    between is not healthy by what it said before.
  */
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../error-codes.ts";
 import type { Digest } from "../ids.ts";
 import type { APPLICATION_HEALTH, NodeState, SYNC_STATUS } from "../protocol/agent-api.ts";
 import { LIMITS } from "../limits.ts";

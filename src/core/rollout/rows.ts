@@ -1,5 +1,5 @@
 /** The rows that `decideRollout` reads, and the changes that it asks for. Times are milliseconds since the epoch. */
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../error-codes.ts";
 import type { CommandId, Digest, NodeId, RolloutId } from "../ids.ts";
 import type { UpgradeReport } from "../protocol/agent-api.ts";
 import type { Direction } from "../upgrade/job.ts";

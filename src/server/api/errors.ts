@@ -5,7 +5,8 @@
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RawServerBase } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
-import { FairleadError, httpStatusOf, type ErrorCode } from "../../core/errors.ts";
+import type { ErrorCode } from "../../core/error-codes.ts";
+import { FairleadError, httpStatusOf } from "../../core/errors.ts";
 import type { ErrorResponse } from "../../core/protocol/operator-api.ts";
 import type { Logger } from "../../host/log.ts";
 import { invalidInput } from "./invalid-input.ts";

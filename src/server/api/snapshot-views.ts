@@ -1,5 +1,6 @@
 /** What was published for a node, against what it says it holds: rows and the newest heartbeat, judged scope by scope. */
-import { ERROR_CODES, FairleadError, isErrorCode } from "../../core/errors.ts";
+import { ERROR_CODES } from "../../core/error-codes.ts";
+import { FairleadError, isErrorCode } from "../../core/errors.ts";
 import type { NodeId } from "../../core/ids.ts";
 import { checkName } from "../../core/model/checks.ts";
 import {

@@ -1,5 +1,5 @@
 /** Reads what `decideRollout` needs, under the rollout's row lock. */
-import type { ErrorCode } from "../../core/errors.ts";
+import type { ErrorCode } from "../../core/error-codes.ts";
 import type { CommandId, Digest, NodeId, RolloutId } from "../../core/ids.ts";
 import type { NodeState, ProgramReport, UpgradeReport } from "../../core/protocol/agent-api.ts";
 import type {

@@ -5,7 +5,8 @@
 import { compileNode } from "../../core/compile/compile-node.ts";
 import type { NodeState } from "../../core/compile/rows.ts";
 import { viewOf } from "../../core/compile/shared-view.ts";
-import { FairleadError, type ErrorCode } from "../../core/errors.ts";
+import type { ErrorCode } from "../../core/error-codes.ts";
+import { FairleadError } from "../../core/errors.ts";
 import { sealContent, type SealedContent } from "../../trust/sealed-content.ts";
 import type { NodeScope } from "./stored.ts";
 

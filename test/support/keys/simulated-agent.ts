@@ -3,7 +3,8 @@
 
 import type { Identity } from "../../../src/agent/identity/store.ts";
 import { openLink } from "../../../src/agent/link/link.ts";
-import { FairleadError, type ErrorCode } from "../../../src/core/errors.ts";
+import type { ErrorCode } from "../../../src/core/error-codes.ts";
+import { FairleadError } from "../../../src/core/errors.ts";
 import type { KeyId, NodeId } from "../../../src/core/ids.ts";
 import type { Json } from "../../../src/core/json.ts";
 import type { AppliedVersions, PollResponse } from "../../../src/core/protocol/agent-api.ts";

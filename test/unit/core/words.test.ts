@@ -1,14 +1,7 @@
 // Small tables that several layers read: errors, phases, versions, assignments, explanations.
 import { expect, test } from "vitest";
-import {
-  ERROR_CODES,
-  EXIT,
-  exitCodeOf,
-  FairleadError,
-  httpStatusOf,
-  isErrorCode,
-  type ErrorCode,
-} from "../../../src/core/errors.ts";
+import { ERROR_CODES, EXIT, type ErrorCode } from "../../../src/core/error-codes.ts";
+import { exitCodeOf, FairleadError, httpStatusOf, isErrorCode } from "../../../src/core/errors.ts";
 import { explainRollout } from "../../../src/core/rollout/explain.ts";
 import { isNewer } from "../../../src/core/snapshot/envelope.ts";
 import { ServiceAssignmentContent } from "../../../src/core/snapshot/service-assignment.ts";

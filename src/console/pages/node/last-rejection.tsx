@@ -1,4 +1,5 @@
-import { ERROR_CODES, isErrorCode } from "../../../core/errors.ts";
+import { ERROR_CODES } from "../../../core/error-codes.ts";
+import { isErrorCode } from "../../../core/errors.ts";
 import type { Rejection } from "../../../core/protocol/agent-api.ts";
 import { Age } from "../../ui/age.tsx";
 import { Icon } from "../../ui/icon.tsx";

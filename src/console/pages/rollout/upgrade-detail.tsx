@@ -1,4 +1,5 @@
-import { ERROR_CODES, isErrorCode } from "../../../core/errors.ts";
+import { ERROR_CODES } from "../../../core/error-codes.ts";
+import { isErrorCode } from "../../../core/errors.ts";
 import type { NodeUpgradeView } from "../../../core/protocol/operator-api.ts";
 import { Copyable, shortDigest } from "../../ui/copyable.tsx";
 import { clockText, durationText } from "../../ui/time-text.ts";

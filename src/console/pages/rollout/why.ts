@@ -1,5 +1,6 @@
 /** The line under the title: never empty, so it never pushes the page down when it gets something to say. */
-import { ERROR_CODES, isErrorCode } from "../../../core/errors.ts";
+import { ERROR_CODES } from "../../../core/error-codes.ts";
+import { isErrorCode } from "../../../core/errors.ts";
 import type { RolloutView } from "../../../core/protocol/operator-api.ts";
 import { durationText, untilText } from "../../ui/time-text.ts";
 import { ROLLOUT_LOOKS, type Tone } from "../../ui/tones.ts";

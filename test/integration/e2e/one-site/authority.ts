@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ERROR_CODES } from "../../../../src/core/errors.ts";
+import { ERROR_CODES } from "../../../../src/core/error-codes.ts";
 import type { NodeId } from "../../../../src/core/ids.ts";
 import type { ScopeType } from "../../../../src/core/snapshot/scopes.ts";
 import type { Database } from "../../../../src/server/db/database.ts";

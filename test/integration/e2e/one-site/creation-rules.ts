@@ -2,7 +2,7 @@
 import { appendFile, copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ErrorCode } from "../../../../src/core/errors.ts";
+import type { ErrorCode } from "../../../../src/core/error-codes.ts";
 import type { Database } from "../../../../src/server/db/database.ts";
 import { openLabDatabase } from "../../../support/lab/database.ts";
 import type { Lab } from "../../../support/lab/lab.ts";
@@ -65,7 +65,7 @@ export function creationRules(lab: () => Lab): void {
       await expectRefusal(manifest, "VERSION_UNCHANGED", 3, "Rule 4");
     });
 
-    test("ROLL-3: rule 5, a second active rollout of a profile, is ROLLOUT_ACTIVE and writes nothing", async () => {
+    test("ROLL-2 ROLL-3: rule 5, a second active rollout of a profile, is ROLLOUT_ACTIVE and writes nothing", async () => {
       const id = await runCreate(lab(), args(good));
       await expectRefusal(good, "ROLLOUT_ACTIVE", 4, "Rule 5");
       expect((await lab().operator.fairlead("rollout", "cancel", id)).code).toBe(0);

@@ -1,5 +1,6 @@
 /** A durable copy that is only kept when it has the digest it should have. */
-import { FairleadError, type ErrorCode } from "../../../../core/errors.ts";
+import type { ErrorCode } from "../../../../core/error-codes.ts";
+import { FairleadError } from "../../../../core/errors.ts";
 import type { Digest } from "../../../../core/ids.ts";
 import { beginDurableWrite } from "../../../../host/durable-write.ts";
 import type { EntryStat, FileSystemPort } from "../../../../host/file-system-port.ts";
