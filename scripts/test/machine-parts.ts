@@ -7,6 +7,13 @@ import { run } from "../run.mjs";
 /** Debian package → a file that is there when it is installed, whoever installed it. */
 const PARTS = {
   chromium: "/usr/bin/chromium",
+  "systemd-container": "/usr/bin/systemd-nspawn",
+  "docker.io": "/usr/sbin/dockerd",
+  iptables: "/usr/sbin/iptables",
+  "docker-registry": "/usr/bin/docker-registry",
+  "busybox-static": "/bin/busybox",
+  "nats-server": "/usr/sbin/nats-server",
+  haproxy: "/usr/sbin/haproxy",
   // Without a font, screenshots show empty boxes.
   "fonts-dejavu-core": "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
 } as const;

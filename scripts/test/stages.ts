@@ -28,6 +28,15 @@ const withServices = (name: string, run: Stage["run"], ...machineParts: MachineP
   run,
 });
 
+/** Real systemd hosts and a real container engine with its registry. */
+const HOSTS: readonly MachinePart[] = [
+  "systemd-container",
+  "docker.io",
+  "iptables",
+  "docker-registry",
+  "busybox-static",
+];
+
 export const STAGES: readonly Stage[] = [
   quick("types", () => tool("@typescript/native/bin/tsc", ["-b"])),
   quick("lint", () => tool("oxlint/bin/oxlint", [])),
@@ -36,8 +45,8 @@ export const STAGES: readonly Stage[] = [
   quick("dead-code", () => tool("knip/bin/knip.js", [])),
   quick("unit", (args) => vitest("unit", args)),
   withServices("build", () => check(() => buildAgent().then(buildConsole))),
-  withServices("contract", (args) => vitest("contract", args)),
-  withServices("integration", (args) => vitest("integration", args)),
+  withServices("contract", (args) => vitest("contract", args), ...HOSTS),
+  withServices("integration", (args) => vitest("integration", args), ...HOSTS, "nats-server", "haproxy"),
   withServices("browser", (args) => vitest("browser", args), "chromium", "fonts-dejavu-core"),
 ];
 

@@ -33,6 +33,9 @@ export const LIMITS = {
   heartbeatIntervalMs: 30_000,
   heartbeatUpgradeIntervalMs: 10_000,
   pollWaitMaxMs: 25_000,
+  /** While a poll waits, its replica says so this often; an agent that hears nothing for the longer time goes elsewhere. */
+  pollLifeSignMs: 4_000,
+  pollSilenceMaxMs: 9_000,
   enrollmentTokenLifetimeMs: 24 * 3_600_000,
   nodeCertificateLifetimeMs: 30 * 24 * 3_600_000,
   replicaLeaseMs: 5_000,
@@ -48,6 +51,36 @@ export const LIMITS = {
   maxAttemptsDefault: 3,
   configFilesMax: 64,
   configFileBytesMax: 1024 * 1024,
+  /** All distinct files of one rollout together: rendered per node, they add up. */
+  rolloutConfigBytesMax: 64 * 1024 * 1024,
+  templateBytesMax: 256 * 1024,
+  templateRenderMs: 200,
+  rolloutRenderMs: 60_000,
+  templateVariablesMax: 200,
+  templateValueCharsMax: 4096,
+
+  // Health of nodes outside upgrades
+  heartbeatLateMs: 90_000,
+  heartbeatLostMs: 180_000,
+  /** How long a program may be critical or stalled before its node is degraded. */
+  programIllMs: 60_000,
+  /** How long a node must be well without a break before it is active again. */
+  recoveryMs: 60_000,
+  crashLoopWindowMs: 10 * 60_000,
+  healthLookMs: 5_000,
+  /** Nobody looked for this long: what was not heard in the meantime says nothing about the nodes. */
+  healthGapMs: 30_000,
+  maintenanceLimitMs: 30 * 60_000,
+
+  // Notifications
+  webhooksMax: 100,
+  webhookTimeoutMs: 10_000,
+  webhookAttemptsMax: 10,
+  webhookRetryBaseMs: 5_000,
+  webhookRetryMaxMs: 6 * 3_600_000,
+  deliveriesKeptMs: 30 * 24 * 3_600_000,
+  natsFlushTimeoutMs: 5_000,
+  natsPaceMs: 1_000,
 
   // Upgrade on a node
   scheduleToCloseMs: 10 * 60_000,

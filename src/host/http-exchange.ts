@@ -26,6 +26,8 @@ export interface HttpTarget {
   readonly socketPath?: string;
   readonly tls?: TlsOptions;
   readonly maxSockets?: number;
+  /** How long a new connection may take, TLS included: a host that is off answers nothing at all. */
+  readonly connectTimeoutMs?: number;
   /** Resolves names in place of the system, to refuse addresses after resolution. */
   readonly lookup?: LookupFunction;
 }
@@ -38,6 +40,8 @@ export interface HttpRequest {
   /** For the whole exchange; for `stream`, until the headers are there. */
   readonly timeoutMs?: number;
   readonly maxResponseBytes?: number;
+  /** A server that sent an interim answer (102) goes on sending them, or it hangs: the longest silence in between. */
+  readonly silenceMaxMs?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -50,7 +54,8 @@ export interface Exchange {
 const MAX_SOCKETS_DEFAULT = 64;
 const REPEATABLE = new Set(["GET", "HEAD"]);
 
-export function openExchange({ origin, socketPath, tls, maxSockets, lookup }: HttpTarget): Exchange {
+export function openExchange(target: HttpTarget): Exchange {
+  const { origin, socketPath, tls, maxSockets, lookup, connectTimeoutMs } = target;
   const base = new URL(origin);
   const secure = base.protocol === "https:";
   if (!secure && base.protocol !== "http:")
@@ -72,6 +77,8 @@ export function openExchange({ origin, socketPath, tls, maxSockets, lookup }: Ht
       outgoing.once("response", done);
       outgoing.on("error", fail);
     });
+    if (request.silenceMaxMs !== undefined) boundSilence(outgoing, request.silenceMaxMs);
+    if (connectTimeoutMs !== undefined) boundConnect(outgoing, secure, connectTimeoutMs);
     outgoing.end(body);
     return { outgoing, response };
   };
@@ -98,6 +105,29 @@ export function openExchange({ origin, socketPath, tls, maxSockets, lookup }: Ht
 interface Attempt {
   readonly outgoing: Http.ClientRequest;
   readonly response: Promise<Http.IncomingMessage>;
+}
+
+function boundSilence(outgoing: Http.ClientRequest, silenceMaxMs: number): void {
+  let timer: NodeJS.Timeout | undefined;
+  const end = (): void => clearTimeout(timer);
+  outgoing.on("information", () => {
+    end();
+    timer = setTimeout(() => outgoing.destroy(new Error(`silent for ${silenceMaxMs} ms`)), silenceMaxMs);
+  });
+  outgoing.once("response", end);
+  outgoing.once("close", end);
+}
+
+function boundConnect(outgoing: Http.ClientRequest, secure: boolean, timeoutMs: number): void {
+  outgoing.once("socket", (socket) => {
+    if (outgoing.reusedSocket) return;
+    const timer = setTimeout(
+      () => outgoing.destroy(new Error(`no connection within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+    socket.once(secure ? "secureConnect" : "connect", () => clearTimeout(timer));
+    socket.once("close", () => clearTimeout(timer));
+  });
 }
 
 function bodyOf({ json, bytes }: HttpRequest): Uint8Array | undefined {

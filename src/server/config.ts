@@ -3,7 +3,9 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { FairleadError } from "../core/errors.ts";
+import { LIMITS } from "../core/limits.ts";
 import type { OidcConfig } from "./auth/oidc.ts";
+import type { NatsTarget } from "./notify/nats-connection.ts";
 
 const HostPort = z
   .string()
@@ -20,11 +22,12 @@ const OPTIONS = {
   ephemeral: { type: "boolean" },
   "data-dir": { type: "string" },
   "database-url": { type: "string" },
-  "restate-url": { type: "string" },
-  "restate-admin-url": { type: "string" },
+  "restate-url": { type: "string", multiple: true },
+  "restate-admin-url": { type: "string", multiple: true },
   "restate-identity": { type: "string" },
   "handlers-listen": { type: "string" },
   "handlers-url": { type: "string" },
+  "handlers-reuse-port": { type: "boolean" },
   "keys-dir": { type: "string" },
   "config-dir": { type: "string" },
   listen: { type: "string" },
@@ -37,6 +40,10 @@ const OPTIONS = {
   "oidc-issuer": { type: "string" },
   "oidc-audience": { type: "string" },
   "oidc-jwks-url": { type: "string" },
+  "maintenance-limit": { type: "string" },
+  "webhook-allow-private": { type: "boolean" },
+  "nats-url": { type: "string" },
+  "nats-credentials": { type: "string" },
   "log-level": { type: "string" },
 } as const;
 
@@ -49,11 +56,16 @@ export interface ServerConfig {
     | {
         readonly kind: "external";
         readonly databaseUrl: string;
-        readonly restateUrl: string;
-        readonly restateAdminUrl: string;
+        /** One of each per node of the Restate cluster. */
+        readonly restateUrls: readonly string[];
+        readonly restateAdminUrls: readonly string[];
         readonly identityKey: string | null;
       };
-  readonly handlers: { readonly listen: HostPort; readonly url: string | undefined };
+  readonly handlers: {
+    readonly listen: HostPort;
+    readonly url: string | undefined;
+    readonly reusePort: boolean;
+  };
   readonly listen: HostPort;
   readonly agentListen: HostPort;
   readonly enrollListen: HostPort;
@@ -61,6 +73,9 @@ export interface ServerConfig {
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly publicUrl: string | undefined;
   readonly oidc: OidcConfig | null;
+  readonly maintenanceLimitMs: number;
+  readonly webhookAllowPrivate: boolean;
+  readonly nats: NatsTarget | null;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -78,7 +93,11 @@ export function parseServerConfig(argv: string[], env: NodeJS.ProcessEnv): Serve
     keysDir: resolve(values["keys-dir"] ?? join(dataDir, "keys")),
     configDir: resolve(values["config-dir"] ?? join(dataDir, "config")),
     engines: enginesOf(values, env),
-    handlers: { listen: address("handlers-listen", "127.0.0.1:0"), url: values["handlers-url"] },
+    handlers: {
+      listen: address("handlers-listen", "127.0.0.1:0"),
+      url: values["handlers-url"],
+      reusePort: values["handlers-reuse-port"] === true,
+    },
     listen: address("listen", "127.0.0.1:7400"),
     agentListen: address("agent-listen", "127.0.0.1:7401"),
     enrollListen: address("enroll-listen", "127.0.0.1:7402"),
@@ -86,6 +105,13 @@ export function parseServerConfig(argv: string[], env: NodeJS.ProcessEnv): Serve
     tls: pair(values["tls-cert"], values["tls-key"]),
     publicUrl: values["public-url"],
     oidc: oidcOf(values),
+    maintenanceLimitMs: minutes(
+      values["maintenance-limit"],
+      LIMITS.maintenanceLimitMs,
+      "--maintenance-limit",
+    ),
+    webhookAllowPrivate: values["webhook-allow-private"] === true,
+    nats: natsOf(values, env),
     logLevel: checked(
       z.enum(["debug", "info", "warn", "error"]),
       values["log-level"] ?? "info",
@@ -98,24 +124,41 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"
 
 function enginesOf(values: Values, env: NodeJS.ProcessEnv): ServerConfig["engines"] {
   const databaseUrl = values["database-url"] ?? env["FAIRLEAD_DATABASE_URL"];
-  const restateUrl = values["restate-url"] ?? env["FAIRLEAD_RESTATE_URL"];
+  const restateUrls = urlsOf("--restate-url", values["restate-url"], env["FAIRLEAD_RESTATE_URL"]);
   if (values.ephemeral === true && values.embedded !== true) {
     throw new FairleadError("INVALID_INPUT", "--ephemeral goes with --embedded");
   }
   if (values.embedded === true) return { kind: "embedded", ephemeral: values.ephemeral === true };
-  if (databaseUrl === undefined || restateUrl === undefined) {
+  if (databaseUrl === undefined || restateUrls.length === 0) {
     throw new FairleadError("INVALID_INPUT", "give --embedded, or both --database-url and --restate-url");
   }
-  const admin = new URL(restateUrl);
-  admin.port = "9070";
-  const restateAdminUrl = values["restate-admin-url"] ?? admin.origin;
+  const admins = urlsOf(
+    "--restate-admin-url",
+    values["restate-admin-url"],
+    env["FAIRLEAD_RESTATE_ADMIN_URL"],
+  );
   return {
     kind: "external",
     databaseUrl,
-    restateUrl,
-    restateAdminUrl,
-    identityKey: values["restate-identity"] ?? null,
+    restateUrls,
+    restateAdminUrls: admins.length > 0 ? admins : restateUrls.map(adminBeside),
+    identityKey: values["restate-identity"] ?? env["FAIRLEAD_RESTATE_IDENTITY"] ?? null,
   };
+}
+
+/** Repeated flags, or a list with commas. */
+function urlsOf(flag: string, flags: readonly string[] = [], variable = ""): string[] {
+  const given = flags.length > 0 ? flags : [variable];
+  const urls = given.flatMap((text) => text.split(",")).map((text) => text.trim());
+  return urls
+    .filter((text) => text !== "")
+    .map((text) => checked(z.url({ protocol: /^https?$/ }), text, flag));
+}
+
+function adminBeside(restateUrl: string): string {
+  const admin = new URL(restateUrl);
+  admin.port = "9070";
+  return admin.origin;
 }
 
 function pair(certFile: string | undefined, keyFile: string | undefined): ServerConfig["tls"] {
@@ -132,6 +175,24 @@ function oidcOf(values: Values): OidcConfig | null {
   if (issuer !== undefined && audience !== undefined && jwks_uri !== undefined)
     return { issuer, audience, jwks_uri };
   throw new FairleadError("INVALID_INPUT", "--oidc-issuer, --oidc-audience and --oidc-jwks-url go together");
+}
+
+function natsOf(values: Values, env: NodeJS.ProcessEnv): NatsTarget | null {
+  const url = values["nats-url"] ?? env["FAIRLEAD_NATS_URL"];
+  const credentialsFile = values["nats-credentials"];
+  if (url === undefined && credentialsFile !== undefined)
+    throw new FairleadError("INVALID_INPUT", "--nats-credentials goes with --nats-url");
+  if (url === undefined) return null;
+  for (const text of url.split(",")) checked(z.url({ protocol: /^(nats|tls)$/ }), text.trim(), "--nats-url");
+  return { url, credentialsFile };
+}
+
+const WEEK_MINUTES = 7 * 24 * 60;
+const Minutes = z.coerce.number("a number of minutes").positive().max(WEEK_MINUTES);
+
+function minutes(text: string | undefined, otherwiseMs: number, flag: string): number {
+  if (text === undefined) return otherwiseMs;
+  return checked(Minutes, text, flag) * 60_000;
 }
 
 function checked<T extends z.ZodType>(schema: T, value: string, flag: string): z.infer<T> {

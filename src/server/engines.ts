@@ -17,8 +17,8 @@ export async function startEngines(config: ServerConfig, log: Logger): Promise<E
   if (engines.kind === "external") {
     const db = openDatabase({ url: engines.databaseUrl }, log);
     const restate = {
-      ingress: { origin: new URL(engines.restateUrl).origin },
-      admin: { origin: new URL(engines.restateAdminUrl).origin },
+      ingress: engines.restateUrls.map((url) => ({ origin: new URL(url).origin })),
+      admin: engines.restateAdminUrls.map((url) => ({ origin: new URL(url).origin })),
       identityKey: engines.identityKey,
     };
     await db`select 1`.catch((cause: unknown) => {
@@ -37,7 +37,7 @@ export async function startEngines(config: ServerConfig, log: Logger): Promise<E
   const { ingress, admin, publicIdentity } = embedded.restate;
   return {
     db,
-    restate: { ingress, admin, identityKey: publicIdentity },
+    restate: { ingress: [ingress], admin: [admin], identityKey: publicIdentity },
     async stop() {
       await db.end({ timeout: 5 });
       await embedded.stop();

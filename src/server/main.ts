@@ -1,11 +1,11 @@
 /** `fairlead server`: one line of JSON when it listens, structured logs on stderr. */
 import { EXIT } from "../core/error-codes.ts";
-import { exitCodeOf, FairleadError } from "../core/errors.ts";
 import { createLogger } from "../host/log.ts";
 import { createShutdown } from "../host/shutdown.ts";
+import { complain } from "./complain.ts";
 import { parseServerConfig } from "./config.ts";
+import { loadDriverCorrected } from "./db/driver-fix.ts";
 import { SERVER_HELP } from "./help.ts";
-import { serve } from "./serve.ts";
 
 export async function main(argv: string[]): Promise<number | void> {
   try {
@@ -16,6 +16,8 @@ export async function main(argv: string[]): Promise<number | void> {
     }
     const log = createLogger({ level: config.logLevel, bindings: { part: "server" } });
     const shutdown = createShutdown({ log });
+    loadDriverCorrected();
+    const { serve } = await import("./serve.ts");
     try {
       const listening = await serve(config, log, shutdown);
       process.stdout.write(`${JSON.stringify({ event: "listening", ...listening })}\n`);
@@ -26,15 +28,4 @@ export async function main(argv: string[]): Promise<number | void> {
   } catch (error) {
     return complain(error);
   }
-}
-
-function complain(error: unknown): number {
-  if (error instanceof FairleadError) {
-    const { code, message, next } = error.body();
-    process.stderr.write(`error ${code}: ${message}\nwhat to do: ${next}\n`);
-    return exitCodeOf(code);
-  }
-  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
-  const usage = error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
-  return usage ? EXIT.usage : EXIT.failed;
 }

@@ -10,16 +10,19 @@ import { createHeartbeatStore } from "./agents/heartbeats.ts";
 import { createAgentListener } from "./agents/listener.ts";
 import { openPolls } from "./agents/polls.ts";
 import { createReportStore } from "./agents/reports.ts";
+import { createStandings } from "./agents/standings.ts";
 import { registerAgentRoutes } from "./agents/routes.ts";
 import { createOperatorsApp } from "./api/app.ts";
 import { isInitialized, prepareFirstRun } from "./auth/first-run-secret.ts";
 import { createOidcVerifier } from "./auth/oidc.ts";
 import { createTokenService } from "./auth/tokens.ts";
 import type { HostPort, ServerConfig } from "./config.ts";
+import { startEndingAbandoned } from "./db/abandoned.ts";
 import { migrate } from "./db/migrate.ts";
 import { startDrive } from "./drive/drive.ts";
 import { startEngines } from "./engines.ts";
 import { openEventStream } from "./events/stream.ts";
+import { startHealthLoops } from "./health/loop.ts";
 import { createCertificateRegistry } from "./identity/certificate-registry.ts";
 import { ensureCluster } from "./identity/cluster.ts";
 import { createEnrollListener } from "./identity/enroll-listener.ts";
@@ -29,11 +32,16 @@ import { startReplicaLease } from "./identity/replica-lease.ts";
 import { revokeNode } from "./identity/revocation.ts";
 import { createServerCertificate } from "./identity/server-certificate.ts";
 import { loadOrCreateSiteCa } from "./identity/site-ca.ts";
+import { claimSiteFiles, refuseWithoutSiteFiles } from "./identity/site-files.ts";
 import { republishStale } from "./keys/republish.ts";
 import { createKeyService } from "./keys/service.ts";
+import { fileSigners } from "./keys/signer-store.ts";
 import { createManifestReader } from "./manifests/reader.ts";
 import { countStep, gaugeRollouts, type CommittedStep } from "./metrics/rollout-metrics.ts";
 import { createServerMetrics } from "./metrics/server-metrics.ts";
+import { gaugeState } from "./metrics/state-metrics.ts";
+import { startNotifications } from "./notify/start.ts";
+import { createGroupService } from "./group/service.ts";
 import { createRolloutService } from "./rollout/service.ts";
 import { createBundleReader } from "./snapshots/bundles.ts";
 import { announceEndpoint } from "./snapshots/endpoints.ts";
@@ -62,14 +70,20 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   shutdown.signal.throwIfAborted();
   const { db } = engines;
   await migrate(db);
+  const abandoned = startEndingAbandoned(db, log);
+  shutdown.onShutdown("abandoned transactions", abandoned.stop);
   const clusterId = await ensureCluster(db);
+  await refuseWithoutSiteFiles(db, config.keysDir, fileSigners(config.keysDir));
   const ring = await createKeyRing({ db, keysDir: config.keysDir, clusterId, log });
   shutdown.onShutdown("keys", ring.close);
   const ca = await loadOrCreateSiteCa(config.keysDir, clock);
+  const tokens = await createTokenService(config.keysDir, clusterId, clock);
+  await claimSiteFiles(db, config.keysDir, { caPin: ca.pin, tokenKeyId: tokens.keyId });
   const bundle = createBundleReader(db, clock.monotonic);
   const metrics = createServerMetrics();
 
   gaugeRollouts(metrics, db);
+  gaugeState(metrics, db);
   const onCommitted = (step: CommittedStep) => countStep(metrics, step);
   const drive = await startDrive({
     db,
@@ -102,6 +116,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     db,
     polls,
     findDelivery: createDeliveryFinder(db, bundle, ring),
+    standings: createStandings(polls, clock.now),
     storeHeartbeat: createHeartbeatStore(db, (count) => metrics.heartbeats.add({ outcome: "stored" }, count)),
     storeReports: createReportStore(db, drive.nudge),
     now: clock.now,
@@ -111,6 +126,11 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   await announceEndpoint(db, agentUrl);
   const snapshots = await startSnapshotLoop({ db, authority: ring, clock, metrics, log });
   shutdown.onShutdown("snapshots", snapshots.stop);
+
+  const health = startHealthLoops(db, config.maintenanceLimitMs, log);
+  shutdown.onShutdown("health", health.stop);
+  const notifications = await startNotifications({ db, config, clusterId, clock, metrics, log });
+  shutdown.onShutdown("notifications", notifications.stop);
 
   const enrollment = await createEnrollListener({
     db,
@@ -126,13 +146,10 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
 
   const firstRunSecretPath = join(config.dataDir, "first-run-secret");
   const firstRunFile = await prepareFirstRun(db, firstRunSecretPath);
-  const rollouts = createRolloutService({
-    db,
-    manifests: createManifestReader(() => config.configDir),
-    intents: { clusterId, bundle: async () => (await bundle()).content },
-    now: clock.now,
-    nudge: drive.nudge,
-  });
+  const manifests = createManifestReader(() => config.configDir);
+  const intents = { clusterId, bundle: async () => (await bundle()).content };
+  const steering = { db, manifests, intents, now: clock.now };
+  const rollouts = createRolloutService({ ...steering, nudge: drive.nudge });
   const operators = await createOperatorsApp({
     db,
     clock,
@@ -142,11 +159,14 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     ca,
     ring,
     keys: createKeyService({ db, clock, ring }),
-    tokens: await createTokenService(config.keysDir, clusterId, clock),
+    tokens,
     oidc: config.oidc === null ? null : createOidcVerifier(config.oidc, clock),
     firstRunSecretPath,
     enrollUrl: () => enrollUrl,
+    manifests,
     rollouts,
+    groups: createGroupService({ ...steering, nudgeGroup: drive.nudgeGroup }),
+    webhooks: notifications.webhooks,
     events,
     revokeNode: (id, actor, reason) => revokeNode(db, id, actor, reason),
     ready: async () => {

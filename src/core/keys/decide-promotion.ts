@@ -29,7 +29,10 @@ export type Promotion = { readonly kind: "promoted"; readonly steps: readonly Ke
 
 export function decidePromotion({ keys, keyId, nodes, abandoned, retireBy }: PromotionCase): Promotion {
   const key = keys.find((each) => each.key_id === keyId);
-  if (key === undefined) return stateRefusal(`no key ${shortKey(keyId)} is known`, keyId);
+  if (key === undefined) {
+    const message = `there is no key ${shortKey(keyId)}`;
+    return { kind: "refused", code: "NOT_FOUND", message, detail: { key_id: keyId } };
+  }
   if (key.authority !== "online")
     return stateRefusal(
       `key ${shortKey(keyId)} is a ${key.authority} key: only online keys are promoted`,

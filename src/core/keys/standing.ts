@@ -38,7 +38,7 @@ export interface BundleCase {
 
 export interface KeyRefusal {
   readonly kind: "refused";
-  readonly code: "KEY_STATE" | "KEY_NOT_CONFIRMED";
+  readonly code: "KEY_STATE" | "KEY_NOT_CONFIRMED" | "NOT_FOUND";
   readonly message: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }

@@ -1,8 +1,9 @@
 /** An upgrade manifest: `upgrades/{chain_profile_id}/{upgrade_id}.yaml` under the config folder (ROLL-1). */
 import { z } from "zod";
 import { Name, ProfileId, UpgradeId, Version } from "../ids.ts";
-import { LIMITS } from "../limits.ts";
-import { ConfigPath, RunSpec } from "../upgrade/job.ts";
+import { LineText, LongText } from "../text.ts";
+import { RunSpec } from "../upgrade/job.ts";
+import { ConfigChanges, Variables } from "./config-change.ts";
 
 export const MIGRATION_TYPES = ["none", "compatible", "breaking"] as const;
 export const MigrationType = z.enum(MIGRATION_TYPES);
@@ -18,37 +19,27 @@ const RUNTIMES = ["process", "systemd", "docker"] as const;
 export const Runtime = z.enum(RUNTIMES);
 export type Runtime = z.infer<typeof Runtime>;
 
-export const ConfigFile = z.strictObject({
-  path: ConfigPath,
-  mode: z
-    .string()
-    .regex(/^0[0-7]{3}$/)
-    .default("0644"),
-  content: z.string().max(LIMITS.configFileBytesMax),
-});
-export type ConfigFile = z.infer<typeof ConfigFile>;
-
-export const ConfigFiles = z
-  .array(ConfigFile)
-  .max(LIMITS.configFilesMax)
-  .refine((files) => new Set(files.map((file) => file.path)).size === files.length, "one entry per path");
+/** Empty is caught by creation rule 1, with its own code. */
+export const Checksum = LineText(200);
+export const ArtifactUrl = LineText(2048);
+export const RecoveryPlan = LongText(10_000);
 
 export const Manifest = z.strictObject({
-  upgrade_id: UpgradeId,
-  chain_profile_id: ProfileId,
+  upgrade_id: UpgradeId.describe("The file's name without .yaml."),
+  chain_profile_id: ProfileId.describe("The name of the folder that the file lies in."),
   runtime: Runtime.default("process"),
   binary_name: Name,
   target_version: Version,
-  target_url: z.string().max(2048),
-  /** Empty is caught by creation rule 1, with its own code. */
-  target_checksum: z.string().max(200).default(""),
-  run: RunSpec.prefault({}),
+  target_url: ArtifactUrl.describe("Where the bytes are; a container image is named by digest (@sha256:…)."),
+  target_checksum: Checksum.default("").describe("sha256:<64 hex digits>; required by creation rule 1."),
+  run: RunSpec.prefault({}).describe("argv (without the program itself), environment and user."),
   state_compatibility: z
     .strictObject({
-      migration_type: MigrationType.default("none"),
-      recovery_plan: z.string().max(10_000).nullable().default(null),
+      migration_type: MigrationType.default("none").describe("breaking needs a recovery_plan and a canary."),
+      recovery_plan: RecoveryPlan.nullable().default(null),
     })
     .prefault({}),
-  config_changes: ConfigFiles.default([]),
+  config_changes: ConfigChanges.default([]).describe("Config files, whole or from templates."),
+  variable_overrides: Variables.default({}).describe("Win over the variables of every template."),
 });
 export type Manifest = z.infer<typeof Manifest>;

@@ -1,8 +1,20 @@
 /** What the operators' API answers, as schemas: OpenAPI, the CLI and the console are made from these. */
 import { z } from "zod";
-import { ClusterId, Digest, Instant, KeyId, Name, NodeId, ProfileId, RolloutId, UpgradeId } from "../ids.ts";
+import {
+  ClusterId,
+  Digest,
+  Instant,
+  KeyId,
+  Name,
+  NodeId,
+  ProfileId,
+  RolloutId,
+  UpgradeId,
+  Uuid,
+} from "../ids.ts";
 import { LIMITS } from "../limits.ts";
 import { MigrationType, Runtime } from "../manifest/schema.ts";
+import { MaxUnavailable } from "../rollout/create.ts";
 import { NodeUpgradeStatus, RolloutStatus, Strategy } from "../rollout/states.ts";
 import { NodeRole } from "../snapshot/scopes.ts";
 import { TrustBundle } from "../snapshot/trust-bundle.ts";
@@ -119,8 +131,12 @@ const Counters = z.strictObject({
 
 export const RolloutView = z.strictObject({
   id: RolloutId,
+  /** The group that drives it as a component, and its place there; null for a rollout of its own. */
+  group_id: Uuid.nullable(),
+  component_index: z.int().nullable(),
   chain_profile_id: ProfileId,
   node_type: z.string(),
+  node_labels: z.record(z.string(), z.string()),
   upgrade_id: UpgradeId.nullable(),
   runtime: Runtime,
   binary_name: z.string(),
@@ -132,6 +148,11 @@ export const RolloutView = z.strictObject({
   migration_type: MigrationType,
   rollback_tier: z.int(),
   strategy: Strategy,
+  canary_size: z.int(),
+  /** The failure threshold is not looked at any more. */
+  force_continue: z.boolean(),
+  skip_validation: z.boolean(),
+  max_unavailable: MaxUnavailable.nullable(),
   batch_size: z.int(),
   batch_count: z.int(),
   current_batch: z.int(),
@@ -141,6 +162,11 @@ export const RolloutView = z.strictObject({
   status: RolloutStatus,
   pause_requested: z.boolean(),
   cancel_requested: z.boolean(),
+  rollback_requested: z.boolean(),
+  /** The signed intent allows the way back. */
+  rollback_allowed: z.boolean(),
+  canary_approved_by: z.string().nullable(),
+  canary_approved_at: Instant.nullable(),
   /** For every state that waits, stopped or failed: what and what to do. */
   why: WhyView.nullable(),
   counters: Counters,
@@ -182,8 +208,8 @@ export const NodeUpgradeList = z.strictObject({
 export const SignalRequest = z.strictObject({
   reason: z.string().max(LIMITS.reasonCharsMax).optional(),
   /**
-   * With resume: a new intent for the same wish, after the window of the first has closed.
-   * With cancel: an empty intent, which makes every node refuse what was signed before.
+   * With resume, rollback, retry or approve_canary: a new intent for the same wish, after the window of the first
+   * has closed. With cancel: an empty intent, which makes every node refuse what was signed before.
    */
   intent: z
     .base64()
@@ -197,8 +223,11 @@ export const EventView = z.strictObject({
   at: Instant,
   kind: z.string(),
   rollout_id: RolloutId.nullable(),
+  /** Of a group itself and of its components. */
+  group_id: Uuid.nullable(),
   node_id: NodeId.nullable(),
   actor: z.string().nullable(),
   data: z.record(z.string(), z.unknown()),
 });
 export type EventView = z.infer<typeof EventView>;
+export const EventList = z.strictObject({ events: z.array(EventView), next_cursor: z.string().nullable() });

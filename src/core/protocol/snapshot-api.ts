@@ -65,10 +65,13 @@ export const NodeSnapshots = z.strictObject({
 });
 export type NodeSnapshots = z.infer<typeof NodeSnapshots>;
 
+/** Content of any scope, as it was signed. */
+export const JsonValue = z.json();
+
 export const SnapshotDetail = z.strictObject({
   node_id: NodeId,
   header: SnapshotHeader,
-  content: z.json(),
+  content: JsonValue,
   /** The signed bytes as a node gets them, base64. */
   frame: z.string(),
   /** Newest first: this one and what else is kept. */

@@ -3,6 +3,7 @@
  * changes nothing.
  */
 import { unreachable } from "../errors.ts";
+import type { Stands } from "./decision.ts";
 import type { Draft, DraftNode } from "./draft.ts";
 import type { ReportRow, Why } from "./rows.ts";
 
@@ -23,32 +24,45 @@ function applyReport(draft: Draft, node: DraftNode, { body, at }: ReportRow): vo
         progressPct: body.progress.progress_pct,
       });
     case "refused":
-      // A refused reverse leaves the unhealthy version in place.
-      return draft.change(
-        node,
-        node.direction === "reverse" ? { status: "failed_rollback", stands: "target" } : { status: "failed" },
-        { code: body.rejection.code, text: body.rejection.reason },
-      );
+      return refuse(draft, node, { code: body.rejection.code, text: body.rejection.reason });
     case "verdict": {
+      if (body.verdict === "COMPLETED") return installed(draft, node, at);
       const error: Why = {
         code: body.error_code ?? "ACTION_FAILED",
         text: body.error_message ?? "no reason given",
       };
-      if (body.verdict === "FAILED_ROLLBACK")
-        return draft.change(node, { status: "failed_rollback", stands: "unknown" }, error);
-      if (node.direction === "reverse")
-        return settleReverse(draft, node, body.verdict === "COMPLETED", error);
-      if (body.verdict === "FAILED") return draft.change(node, { status: "failed" }, error);
-      return draft.change(node, { phase: "VERIFYING", installedAt: at, actionName: null, progressPct: 100 });
+      if (body.verdict === "FAILED") return fail(draft, node, error);
+      return draft.change(node, { status: "failed_rollback", stands: "unknown" }, error);
     }
     default:
       return unreachable(body);
   }
 }
 
-/** The reverse followed a failed health check: the node counts as failed even though it is back on its feet. */
-function settleReverse(draft: Draft, node: DraftNode, restored: boolean, error: Why): void {
-  if (!restored) return draft.change(node, { status: "failed_rollback", stands: "target" }, error);
-  const text = `${node.errorMessage ?? "unhealthy"}; the previous version is back`;
-  return draft.change(node, { status: "failed" }, { code: node.errorCode ?? "HEALTH_CRITICAL", text });
+/** What the agent has taken back itself leaves the node where that attempt began, the way back on the new version. */
+function fail(draft: Draft, node: DraftNode, error: Why): void {
+  if (node.direction === "forward")
+    return draft.change(node, { status: "failed", stands: beganOn(node) }, error);
+  return draft.change(node, { status: "failed_rollback", stands: "target" }, error);
+}
+
+/**
+ * The node has done nothing, and stands where it stood. Nobody knows where that is when it runs something else than was
+ * recorded, or when an attempt before this one was given up.
+ */
+function refuse(draft: Draft, node: DraftNode, error: Why): void {
+  if (node.direction === "reverse") return fail(draft, node, error);
+  const isKnown = error.code !== "CURRENT_MISMATCH" && node.attempt <= 1;
+  return draft.change(node, { status: "failed", stands: isKnown ? beganOn(node) : "unknown" }, error);
+}
+
+/** A node that was left on an unhealthy target is retried from there. */
+const beganOn = ({ recorded, target, previous }: DraftNode): Stands =>
+  recorded === target && previous !== target ? "target" : "previous";
+
+function installed(draft: Draft, node: DraftNode, at: number): void {
+  const done = { installedAt: at, actionName: null, progressPct: 100 };
+  if (draft.rollout.skipValidation && node.direction === "forward")
+    return draft.change(node, { ...done, status: "succeeded", stands: "target" });
+  return draft.change(node, { ...done, phase: "VERIFYING" });
 }

@@ -1,49 +1,90 @@
 /** What operators asked for since the last step. A signal that no longer fits is recorded as not applied. */
-import type { Draft } from "./draft.ts";
-import type { SignalKind } from "./states.ts";
-import type { SignalRow } from "./rows.ts";
-import { failedCount } from "./pass-gate.ts";
 import { unreachable } from "../errors.ts";
+import { refusalOf } from "./allow.ts";
+import { applyRetry, applySkip } from "./apply-node-signals.ts";
+import type { Draft } from "./draft.ts";
+import { failedCount } from "./patches.ts";
+import type { SignalRow } from "./rows.ts";
 
-export function applySignals(draft: Draft, signals: readonly SignalRow[]): void {
+/** What `force` overrides; an approval is not among them. */
+const FORCED = ["THRESHOLD_EXCEEDED", "CANARY_FAILED"];
+
+export function applySignals(draft: Draft, signals: readonly SignalRow[], now: number): void {
   for (const signal of signals) {
-    const applied = apply(draft, signal.kind, signal);
-    const { kind, actor, reason } = signal;
-    draft.events.push({ kind: "rollout.signal", signal: kind, actor, reason, applied });
+    const { rollout } = draft;
+    const facts = { ...rollout, whyCode: rollout.why?.code ?? null };
+    const applied = refusalOf(facts, signal.kind) === null && apply(draft, signal, now);
+    const { id, kind, nodeId, actor, reason } = signal;
+    if (applied) draft.appliedSignals.push(id);
+    draft.events.push({ kind: "rollout.signal", signal: kind, nodeId, actor, reason, applied });
   }
 }
 
-function apply(draft: Draft, kind: SignalKind, { actor, reason }: SignalRow): boolean {
+function apply(draft: Draft, signal: SignalRow, now: number): boolean {
   const { rollout } = draft;
-  const because = reason === null ? "" : `: ${reason}`;
+  const { kind, actor } = signal;
+  const because = signal.reason === null ? "" : `: ${signal.reason}`;
   switch (kind) {
     case "start":
       return draft.move("start", null);
     case "pause":
-      if (rollout.status !== "running" || rollout.cancelRequested) return false;
       rollout.pauseRequested = true;
       rollout.why = { code: "PAUSE_REQUESTED", text: `${actor} asked to pause after this batch${because}` };
       return true;
     case "resume":
-      if (rollout.status === "running" && rollout.pauseRequested) {
-        rollout.pauseRequested = false;
-        if (rollout.why?.code === "PAUSE_REQUESTED") rollout.why = null;
-        return true;
-      }
-      if (!draft.move("resume", null)) return false;
-      rollout.acknowledgedFailures = failedCount(draft.counts);
-      return true;
+      return resume(draft);
     case "cancel":
-      if (rollout.status === "running") {
-        rollout.cancelRequested = true;
-        rollout.why = {
-          code: "CANCEL_REQUESTED",
-          text: `${actor} cancelled; nodes at work finish first${because}`,
-        };
-        return true;
-      }
-      return draft.move("cancel", { code: "CANCELLED", text: `${actor} cancelled${because}` });
+      if (rollout.status !== "running" && draft.atWork().length === 0)
+        return draft.move("cancel", { code: "CANCELLED", text: `${actor} cancelled${because}` });
+      rollout.cancelRequested = true;
+      rollout.why = {
+        code: "CANCEL_REQUESTED",
+        text: `${actor} cancelled; nodes at work finish first${because}`,
+      };
+      return true;
+    case "force": {
+      rollout.forceContinue = true;
+      const holds = rollout.status === "paused" && FORCED.includes(rollout.why?.code ?? "");
+      return !holds || draft.move("force", null);
+    }
+    case "approve_canary":
+      rollout.canaryApprovedBy = actor;
+      rollout.canaryApprovedAt = now;
+      return draft.move("approve_canary", null);
+    case "rollback":
+      return rollBack(draft, `${actor} asked for a rollback${because}`);
+    case "retry":
+      return applyRetry(draft, signal);
+    case "skip":
+      return applySkip(draft, signal);
     default:
       return unreachable(kind);
   }
+}
+
+function resume(draft: Draft): boolean {
+  const { rollout } = draft;
+  if (rollout.status === "running") {
+    rollout.pauseRequested = false;
+    if (rollout.why?.code === "PAUSE_REQUESTED") rollout.why = null;
+    return true;
+  }
+  if (!draft.move("resume", null)) return false;
+  rollout.acknowledgedFailures = failedCount(draft.counts);
+  return true;
+}
+
+/** One that has ended, or waits with a closed window for a new intent, goes on at once; nodes at work finish first. */
+function rollBack(draft: Draft, text: string): boolean {
+  const { rollout } = draft;
+  if (rollout.status === "rolling_back") {
+    rollout.why = null;
+    return true;
+  }
+  if (rollout.status === "running" || rollout.status === "paused") {
+    rollout.rollbackRequested = true;
+    rollout.why = { code: "ROLLBACK_REQUESTED", text: `${text}; nodes at work finish first` };
+    return true;
+  }
+  return draft.move("rollback", { code: "ROLLING_BACK", text });
 }

@@ -1,24 +1,27 @@
 /**
  * One step of a rollout: rows in, changes out. No clock, no IO; simulation and server call the same function.
  *
- * 1. A batch is launched only when every node of the one before it is settled and within the threshold.
- * 2. Pause and cancel take effect at the batch boundary, the health wait included.
+ * 1. A batch is launched only when every node of the one before it is settled and the gate between them is open.
+ * 2. Pause, cancel and rollback take effect at the batch boundary, the health wait included.
  * 3. Calling it again with the rows it produced changes nothing until something new happens.
  */
 import { applyReports } from "./apply-reports.ts";
 import { applySignals } from "./apply-signals.ts";
+import type { RolloutDecision } from "./decision.ts";
+import { Draft } from "./draft.ts";
 import { observeBatch } from "./observe-batch.ts";
 import { passGate } from "./pass-gate.ts";
-import { Draft } from "./draft.ts";
-import type { RolloutDecision, RolloutRows } from "./rows.ts";
+import { passReverseGate } from "./reverse-gate.ts";
+import type { RolloutRows } from "./rows.ts";
 import { isActive } from "./states.ts";
 
 export function decideRollout(rows: RolloutRows, now: number): RolloutDecision {
   const draft = Draft(rows);
-  applySignals(draft, rows.signals);
+  applySignals(draft, rows.signals, now);
   applyReports(draft, rows.reports);
   if (isActive(draft.rollout.status)) {
     observeBatch(draft, now);
+    passReverseGate(draft, now);
     passGate(draft, now);
   }
   return draft.finish(now);

@@ -1,44 +1,32 @@
 /** The working copy that the steps of `decideRollout` write on. Lives for one call. */
-import { LIMITS } from "../limits.ts";
+import type { IncidentDraft } from "../incident/draft.ts";
 import type { NodeId } from "../ids.ts";
-import type {
-  BatchNode,
-  DecidedEvent,
-  Launch,
-  NodePatch,
-  RolloutDecision,
-  RolloutPatch,
-  RolloutRow,
-  RolloutRows,
-  Stands,
-  StatusCounts,
-  Why,
-} from "./rows.ts";
-import { isSettled, step, type RolloutEvent } from "./states.ts";
-
-/** A node that was never heard of has not begun when its command is over. */
-const UNHEARD_MS = LIMITS.commandLifetimeMs + 60_000;
-/** One that was heard of may have begun as late as that, and then has deadlines of its own. */
-const AT_WORK_MS = UNHEARD_MS + LIMITS.scheduleToCloseMs + LIMITS.compensationBudgetMs;
+import type { BatchLaunch, DecidedEvent, Launch, RolloutDecision, Stands } from "./decision.ts";
+import { incidentOfNode } from "./incidents.ts";
+import { patchOfNode, patchOfRollout } from "./patches.ts";
+import type { BatchNode, RolloutRow, RolloutRows, StatusCounts, Why } from "./rows.ts";
+import { step, type RolloutEvent } from "./states.ts";
+import { wakeAt } from "./wake.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export type DraftNode = Writable<BatchNode> & { changed: boolean; stands: Stands };
 export type DraftRollout = Writable<RolloutRow>;
 export type Draft = ReturnType<typeof Draft>;
 
-/** When a node without a verdict has failed. */
-export const givenUpAt = (node: DraftNode, now: number): number =>
-  (node.launchedAt ?? now) + (node.actionName === null ? UNHEARD_MS : AT_WORK_MS);
-
 export function Draft(rows: RolloutRows) {
   const rollout: DraftRollout = { ...rows.rollout };
   const nodes = new Map<NodeId, DraftNode>(
-    rows.batch.map((node) => [node.nodeId, { ...node, changed: false, stands: "previous" }]),
+    [...rows.batch, ...rows.named].map((node) => [
+      node.nodeId,
+      { ...node, changed: false, stands: "previous" },
+    ]),
   );
   const counts: Writable<StatusCounts> = { ...rows.counts };
   const events: DecidedEvent[] = [];
   const launches: Launch[] = [];
-  let launchBatch: number | null = null;
+  const incidents: IncidentDraft[] = [];
+  const appliedSignals: number[] = [];
+  let launchBatch: BatchLaunch | null = null;
   let skipPending = false;
 
   function move(event: RolloutEvent, why: Why | null): boolean {
@@ -48,12 +36,14 @@ export function Draft(rows: RolloutRows) {
     rollout.status = to;
     rollout.why = why;
     rollout.pauseRequested = false; // it took effect, or there is nothing left to pause
+    if (to === "cancelled" || to === "failed" || to === "rolling_back") skipPending = true;
     return true;
   }
 
   function change(node: DraftNode, patch: Partial<DraftNode>, error: Why | null = null): void {
-    if (patch.status !== undefined && patch.status !== node.status) {
-      counts[node.status] -= 1;
+    const was = node.status;
+    if (patch.status !== undefined && patch.status !== was) {
+      counts[was] -= 1;
       counts[patch.status] += 1;
     }
     Object.assign(node, patch, { changed: true });
@@ -63,6 +53,7 @@ export function Draft(rows: RolloutRows) {
     }
     const { nodeId, status, phase, actionName } = node;
     events.push({ kind: "node.upgrade", nodeId, status, phase, action: actionName, error });
+    if (status === "failed_rollback" && was !== status) incidents.push(incidentOfNode(rollout, node));
   }
 
   function launch(node: DraftNode, direction: Launch["direction"], attempt: number): void {
@@ -70,47 +61,42 @@ export function Draft(rows: RolloutRows) {
     node.direction = direction;
     node.attempt = attempt;
     node.launchedAt = null; // the server writes it
-    change(node, { phase: "PREPARING", actionName: null, progressPct: 0 });
+    node.installedAt = null;
+    change(node, { status: "in_progress", phase: "PREPARING", actionName: null, progressPct: 0 });
   }
 
-  function openBatch(index: number): void {
-    launchBatch = index;
+  function openBatch(index: number, direction: BatchLaunch["direction"]): void {
+    launchBatch = { index, direction };
     rollout.currentBatch = index;
     rollout.healthUntil = null;
-    events.push({ kind: "rollout.batch", batch: index });
+    events.push({ kind: "rollout.batch", batch: index, direction });
   }
 
-  function finish(now: number): RolloutDecision {
-    if (rollout.status === "cancelled" || rollout.status === "failed") skipPending = true;
-    return {
-      rollout: patchOf(rollout),
-      nodes: [...nodes.values()].filter((node) => node.changed).map(patchOfNode),
-      launches,
-      launchBatch,
-      skipPending,
-      events,
-      wakeAt: wakeAt(now),
-    };
-  }
-
-  function wakeAt(now: number): number | null {
-    if (rollout.status !== "running") return null;
-    if (launchBatch !== null) return now + UNHEARD_MS;
-    const times = [...nodes.values()].flatMap((node) => {
-      if (isSettled(node.status)) return [];
-      if (node.phase !== "VERIFYING") return [givenUpAt(node, now)];
-      if (rollout.healthUntil === null) return [];
-      // Past the wait only a heartbeat is missing: look again soon, for it comes without a nudge.
-      return [now < rollout.healthUntil ? rollout.healthUntil : now + LIMITS.healthRecheckMs];
-    });
-    return times.length === 0 ? null : Math.max(Math.min(...times), now + 1);
-  }
+  const finish = (now: number): RolloutDecision => ({
+    rollout: patchOfRollout(rollout, counts),
+    nodes: [...nodes.values()].filter((node) => node.changed).map(patchOfNode),
+    launches,
+    launchBatch,
+    skipPending,
+    appliedSignals,
+    incidents,
+    events,
+    wakeAt: wakeAt(rollout, [...nodes.values()], launchBatch !== null, now),
+  });
 
   return {
     rollout,
     nodes,
     counts,
+    next: rows.next,
+    lastSucceeded: rows.lastSucceeded,
     events,
+    incidents,
+    appliedSignals,
+    /** Every node that has a command and no end, whichever batch it came from: retried ones joined the current. */
+    atWork: (): DraftNode[] => [...nodes.values()].filter((node) => node.status === "in_progress"),
+    inBatch: (): DraftNode[] =>
+      [...nodes.values()].filter((node) => node.batchIndex === rollout.currentBatch),
     move,
     change,
     launch,
@@ -118,25 +104,3 @@ export function Draft(rows: RolloutRows) {
     finish,
   };
 }
-
-const patchOf = (rollout: DraftRollout): RolloutPatch => ({
-  status: rollout.status,
-  currentBatch: rollout.currentBatch,
-  healthUntil: rollout.healthUntil,
-  pauseRequested: rollout.pauseRequested,
-  cancelRequested: rollout.cancelRequested,
-  acknowledgedFailures: rollout.acknowledgedFailures,
-  why: rollout.why,
-});
-
-const patchOfNode = (node: DraftNode): NodePatch => ({
-  nodeId: node.nodeId,
-  status: node.status,
-  phase: isSettled(node.status) ? null : node.phase,
-  actionName: node.actionName,
-  progressPct: node.progressPct,
-  installedAt: node.installedAt,
-  errorCode: node.errorCode,
-  errorMessage: node.errorMessage,
-  stands: node.stands,
-});

@@ -13,14 +13,21 @@ export interface Explained {
 
 export function explainRollout(rollout: Explained): Why | null {
   if (rollout.why !== null) return rollout.why;
-  if (rollout.status === "pending") return { code: "NOT_STARTED", text: "created; start it when ready" };
-  if (rollout.status !== "running") return null;
   const batch = `batch ${rollout.currentBatch + 1} of ${rollout.batchCount}`;
-  if (rollout.healthUntil !== null) {
-    return {
-      code: "OBSERVING_HEALTH",
-      text: `${batch} is installed; its health is observed until ${rollout.healthUntil}`,
-    };
+  switch (rollout.status) {
+    case "pending":
+      return { code: "NOT_STARTED", text: "created; start it when ready" };
+    case "rolling_back":
+      return { code: "ROLLING_BACK", text: `${batch} goes back: ${rollout.inProgress} nodes at work` };
+    case "running":
+      if (rollout.healthUntil !== null) {
+        return {
+          code: "OBSERVING_HEALTH",
+          text: `${batch} is installed; its health is observed until ${rollout.healthUntil}`,
+        };
+      }
+      return { code: "UPGRADING", text: `${batch}: ${rollout.inProgress} nodes at work` };
+    default:
+      return null;
   }
-  return { code: "UPGRADING", text: `${batch}: ${rollout.inProgress} nodes at work` };
 }

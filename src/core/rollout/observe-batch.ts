@@ -1,20 +1,22 @@
-/** Health of the current batch, observed once for all its nodes after the last of them is installed (ROLL-15). */
-import { givenUpAt, type Draft, type DraftNode } from "./draft.ts";
-import { judgeHealth } from "./health.ts";
+/**
+ * Health of the current batch, observed once for all its nodes after the last of them is installed (ROLL-15), and of
+ * each node that went back, against the version that it came from.
+ */
+import type { Draft, DraftNode } from "./draft.ts";
+import { judgeHealth, type HealthVerdict } from "./health.ts";
+import { incidentOfStall } from "./incidents.ts";
+import { givenUpAt, healthDueAt, waitOf } from "./wake.ts";
 
 export function observeBatch(draft: Draft, now: number): void {
   const { rollout } = draft;
-  const atWork = [...draft.nodes.values()].filter((node) => node.status === "in_progress");
-  for (const node of atWork) failSilent(draft, node, now);
-  const verifying = atWork.filter((node) => node.status === "in_progress" && node.phase === "VERIFYING");
-  const installing = atWork.filter((node) => node.status === "in_progress" && node.phase !== "VERIFYING");
-  if (verifying.length === 0) return;
-  if (rollout.healthUntil === null) {
-    if (installing.length > 0) return;
-    rollout.healthUntil = now + rollout.healthWaitMs;
+  for (const node of draft.atWork()) failSilent(draft, node, now);
+  const forward = draft.atWork().filter((node) => node.direction === "forward");
+  const isInstalled = forward.length > 0 && forward.every((node) => node.phase === "VERIFYING");
+  if (isInstalled) rollout.healthUntil ??= now + waitOf(rollout);
+  for (const node of draft.atWork().filter(({ phase }) => phase === "VERIFYING")) {
+    const due = healthDueAt(rollout, node, now);
+    if (due !== null && now >= due) settle(draft, node, now, due);
   }
-  if (now < rollout.healthUntil) return;
-  for (const node of verifying) settle(draft, node, now, rollout.healthUntil);
 }
 
 function failSilent(draft: Draft, node: DraftNode, now: number): void {
@@ -28,15 +30,51 @@ function failSilent(draft: Draft, node: DraftNode, now: number): void {
 }
 
 function settle(draft: Draft, node: DraftNode, now: number, due: number): void {
-  const verdict = judgeHealth(node.facts, node.installedAt ?? now, node.target, now, due);
+  const isReverse = node.direction === "reverse";
+  const expected = isReverse ? node.previous! : node.target;
+  const startedAt = node.installedAt ?? now;
+  const verdict = judgeHealth(node.facts, startedAt, expected, now, due);
   if (verdict.kind === "waiting") return;
+  if (verdict.kind === "unhealthy") {
+    const { heartbeatAt } = node.facts;
+    const livesStill =
+      verdict.code === "HEALTH_NO_HEARTBEAT" && heartbeatAt !== null && heartbeatAt >= startedAt;
+    if (livesStill || verdict.code === "HEALTH_STALLED")
+      draft.incidents.push(incidentOfStall(node, verdict.code, verdict.reason));
+  }
+  if (isReverse) settleReverse(draft, node, verdict);
+  else settleForward(draft, node, verdict);
+}
+
+type Judged = Exclude<HealthVerdict, { kind: "waiting" }>;
+
+function settleForward(draft: Draft, node: DraftNode, verdict: Judged): void {
   if (verdict.kind === "healthy") return draft.change(node, { status: "succeeded", stands: "target" });
-  node.errorCode = verdict.code;
-  node.errorMessage = verdict.reason;
-  if (draft.rollout.rollbackAllowed && node.previous !== null) return draft.launch(node, "reverse", 1);
+  const { code, reason: text } = verdict;
+  node.errorCode = code;
+  node.errorMessage = text;
+  // Its number is the one of the attempt that it takes back: no node runs the same attempt twice.
+  if (draft.rollout.rollbackAllowed && node.previous !== null)
+    return draft.launch(node, "reverse", node.attempt);
+  return draft.change(node, { status: "failed", stands: "target" }, { code, text });
+}
+
+/** After a failed health check the node counts as failed even though it is back on its feet. */
+function settleReverse(draft: Draft, node: DraftNode, verdict: Judged): void {
+  if (verdict.kind === "unhealthy") {
+    const text = `the previous version is back, but: ${verdict.reason}`;
+    return draft.change(
+      node,
+      { status: "failed_rollback", stands: "previous" },
+      { code: verdict.code, text },
+    );
+  }
+  if (draft.rollout.status === "rolling_back")
+    return draft.change(node, { status: "rolled_back", stands: "previous" });
+  const text = `${node.errorMessage ?? "unhealthy"}; the previous version is back`;
   return draft.change(
     node,
-    { status: "failed", stands: "target" },
-    { code: verdict.code, text: verdict.reason },
+    { status: "failed", stands: "previous" },
+    { code: node.errorCode ?? "HEALTH_CRITICAL", text },
   );
 }

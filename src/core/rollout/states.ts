@@ -14,27 +14,57 @@ export const ROLLOUT_STATUSES = [
 export const RolloutStatus = z.enum(ROLLOUT_STATUSES);
 export type RolloutStatus = z.infer<typeof RolloutStatus>;
 
-/** What an operator may ask for. */
-export const SIGNALS = ["start", "pause", "resume", "cancel"] as const;
+/** What an operator may ask for. `retry` and `skip` may name one node. */
+export const SIGNALS = [
+  "start",
+  "pause",
+  "resume",
+  "cancel",
+  "force",
+  "approve_canary",
+  "rollback",
+  "retry",
+  "skip",
+] as const;
 export const SignalKind = z.enum(SIGNALS);
 export type SignalKind = z.infer<typeof SignalKind>;
 
 /** What the drive itself does. */
-type DriveEvent = "halt" | "complete" | "fail";
+type DriveEvent = "halt" | "complete" | "fail" | "end_rollback";
 export type RolloutEvent = SignalKind | DriveEvent;
 
 /**
- * `pause` and `cancel` of a running rollout take effect at the batch boundary:
- * until then it stays `running` with the request noted.
+ * Where an event leads. `pause`, `cancel` and `rollback` of a running rollout take effect at the batch boundary: until
+ * then it stays `running` with the request noted. What a signal needs besides its state says core/rollout/allow.ts.
  */
 const ROLLOUT_TRANSITIONS = {
-  pending: { start: "running", cancel: "cancelled" },
-  running: { pause: "paused", cancel: "cancelled", halt: "paused", complete: "completed", fail: "failed" },
-  paused: { resume: "running", cancel: "cancelled", fail: "failed" },
-  rolling_back: {},
-  completed: {},
-  failed: {},
-  cancelled: {},
+  pending: { start: "running", cancel: "cancelled", skip: "pending" },
+  running: {
+    pause: "paused",
+    cancel: "cancelled",
+    force: "running",
+    rollback: "rolling_back",
+    retry: "running",
+    skip: "running",
+    halt: "paused",
+    complete: "completed",
+    fail: "failed",
+  },
+  paused: {
+    resume: "running",
+    cancel: "cancelled",
+    force: "running",
+    approve_canary: "running",
+    rollback: "rolling_back",
+    retry: "paused",
+    skip: "paused",
+    fail: "failed",
+  },
+  // A second `rollback` brings the intent that one with a closed window waits for.
+  rolling_back: { rollback: "rolling_back", end_rollback: "rolled_back" },
+  completed: { rollback: "rolling_back" },
+  failed: { rollback: "rolling_back" },
+  cancelled: { rollback: "rolling_back" },
   rolled_back: {},
 } as const satisfies Record<RolloutStatus, { [E in RolloutEvent]?: RolloutStatus }>;
 

@@ -17,6 +17,7 @@ import { createBatcher } from "./batcher.ts";
 import { isHeadDue, readAuthorityTime, signHeadFor } from "./heads.ts";
 import { raiseCommandSequences } from "./restored-sequences.ts";
 import { findSnapshots, type SnapshotRow } from "./snapshot-rows.ts";
+import type { Standing } from "./standings.ts";
 
 export interface DeliveryQuery {
   readonly nodeId: NodeId;
@@ -27,8 +28,14 @@ export interface DeliveryQuery {
   readonly resync: PollRequest["resync"];
 }
 
-/** Null: nothing waits. */
-export type FindDelivery = (query: DeliveryQuery) => Promise<PollResponse | null>;
+export interface Delivery {
+  /** Null: nothing waits. */
+  readonly answer: PollResponse | null;
+  /** Where the node stands once it took all of it; null when that cannot be told. */
+  readonly standing: Standing | null;
+}
+
+export type FindDelivery = (query: DeliveryQuery) => Promise<Delivery>;
 
 const NONE: SnapshotVersion = { epoch: 0, version: 0 };
 const VOID_INTENTS_MAX = 16;
@@ -39,7 +46,7 @@ export function createDeliveryFinder(
   newestBundle: BundleSource,
   authority: Authority,
 ): FindDelivery {
-  return createBatcher<DeliveryQuery, PollResponse | null>(
+  return createBatcher<DeliveryQuery, Delivery>(
     async (queries) => {
       const [time, commands, voids] = await Promise.all([
         readAuthorityTime(
@@ -57,18 +64,36 @@ export function createDeliveryFinder(
       }));
       const rows = await findSnapshots(db, asked, bundle);
       const sign = signHeadFor(signing, bundle, time);
-      return asked.map(({ nodeId, have, head }) => {
+      return asked.map(({ nodeId, have, mark, head }) => {
         const own = rows.get(nodeId) ?? [];
-        return answerOf({
-          ...framesOf(own, bundlesAfter(bundle, have.trust_bundle ?? NONE)),
+        const bundles = bundlesAfter(bundle, have.trust_bundle ?? NONE);
+        const sent = (commands.get(nodeId) ?? []).slice(0, COMMANDS_MAX);
+        const void_intents = (voids.get(nodeId) ?? []).slice(-VOID_INTENTS_MAX);
+        const answer = answerOf({
+          ...framesOf(own, bundles),
           head: head ? sign(nodeId, own) : null,
-          commands: (commands.get(nodeId) ?? []).slice(0, COMMANDS_MAX),
-          void_intents: (voids.get(nodeId) ?? []).slice(-VOID_INTENTS_MAX),
+          commands: sent.map(({ delivery }) => delivery),
+          void_intents,
         });
+        const isPlain = bundles.length === 0 && void_intents.length === 0;
+        return { answer, standing: isPlain ? standingAfter({ have, mark }, own, sent) : null };
       });
     },
     { itemsMax: 500, lingerMs: 2, concurrentMax: 2 },
   );
+}
+
+function standingAfter(
+  { have, mark }: Standing,
+  rows: readonly SnapshotRow[],
+  sent: readonly SentCommand[],
+): Standing {
+  const handed = rows.filter((row) => row.handed !== "nothing");
+  const taken = handed.map(({ scope, epoch, version }) => [scope, { epoch, version }] as const);
+  return {
+    have: taken.length === 0 ? have : { ...have, ...Object.fromEntries(taken) },
+    mark: Math.max(mark, ...sent.map(({ sequence }) => sequence)),
+  };
 }
 
 function framesOf(
@@ -92,26 +117,31 @@ function answerOf(answer: PollResponse): PollResponse | null {
   return count > 0 || head !== null ? answer : null;
 }
 
+interface SentCommand {
+  readonly sequence: number;
+  readonly delivery: CommandDelivery;
+}
+
 async function findCommands(
   db: Database,
   queries: readonly DeliveryQuery[],
-): Promise<Map<NodeId, CommandDelivery[]>> {
+): Promise<Map<NodeId, SentCommand[]>> {
   const asked = queries.map(({ nodeId, mark }) => ({ node_id: nodeId, mark }));
   const rows = await db<
-    { node_id: NodeId; frame: Buffer; intent_frame: Buffer | null; proof: MerkleProof }[]
+    { node_id: NodeId; sequence: number; frame: Buffer; intent_frame: Buffer | null; proof: MerkleProof }[]
   >`
-    select c.node_id, c.frame, r.intent_frame, rn.proof
+    select c.node_id, c.sequence, c.frame, r.intent_frame, p.proof
     from commands c
     join jsonb_to_recordset(${db.json(asked)}) as q(node_id uuid, mark bigint) on q.node_id = c.node_id
     join rollouts r on r.id = c.rollout_id
-    join rollout_nodes rn on rn.rollout_id = c.rollout_id and rn.node_id = c.node_id
+    join rollout_proofs p on p.rollout_id = c.rollout_id and p.node_id = c.node_id
     where c.answered_at is null and c.sequence > q.mark and c.expires_at > now()
     order by c.sequence limit ${queries.length * 16}`;
   return collect(
-    rows.map(({ node_id, frame, intent_frame, proof }) => [
-      node_id,
-      { command: frame.toString("base64"), intent: intent_frame?.toString("base64") ?? null, proof },
-    ]),
+    rows.map(({ node_id, sequence, frame, intent_frame, proof }) => {
+      const intent = intent_frame?.toString("base64") ?? null;
+      return [node_id, { sequence, delivery: { command: frame.toString("base64"), intent, proof } }];
+    }),
   );
 }
 

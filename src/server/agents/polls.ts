@@ -18,32 +18,43 @@ export interface Polls {
   register(nodeId: NodeId): Waiter;
   wake(nodeId: NodeId): void;
   wakeAll(): void;
+  /** Changes with every wake of the node, whether it waits or not. */
+  stamp(nodeId: NodeId): number;
   readonly open: number;
   close(): Promise<void>;
 }
 
 export async function openPolls(db: Database): Promise<Polls> {
   const waiting = new Map<NodeId, Set<() => void>>();
+  const woken = new Map<NodeId, number>();
+  let wakes = 0;
+  let wokenAll = 0;
 
   function wake(nodeId: NodeId): void {
-    for (const ring of waiting.get(nodeId) ?? []) ring();
+    woken.set(nodeId, (wakes += 1));
+    ring(nodeId);
+  }
+  function ring(nodeId: NodeId): void {
+    for (const bell of waiting.get(nodeId) ?? []) bell();
   }
   function wakeAll(): void {
-    for (const nodeId of waiting.keys()) wake(nodeId);
+    wokenAll = wakes += 1;
+    woken.clear();
+    for (const nodeId of waiting.keys()) ring(nodeId);
   }
 
   function register(nodeId: NodeId): Waiter {
     let rung = false;
     let onRing: (() => void) | null = null;
-    const ring = () => {
+    const bell = () => {
       rung = true;
       onRing?.();
     };
     const group = waiting.get(nodeId) ?? new Set();
-    waiting.set(nodeId, group.add(ring));
+    waiting.set(nodeId, group.add(bell));
     return {
       cancel() {
-        group.delete(ring);
+        group.delete(bell);
         if (group.size === 0 && waiting.get(nodeId) === group) waiting.delete(nodeId);
       },
       wait(ms, signal) {
@@ -76,6 +87,7 @@ export async function openPolls(db: Database): Promise<Polls> {
     register,
     wake,
     wakeAll,
+    stamp: (nodeId) => woken.get(nodeId) ?? wokenAll,
     get open() {
       return [...waiting.values()].reduce((sum, group) => sum + group.size, 0);
     },

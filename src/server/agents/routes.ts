@@ -6,16 +6,19 @@ import { PollRequest, ReportRequest, type PollResponse } from "../../core/protoc
 import { keepJsonBytes } from "../api/json-bytes.ts";
 import { parseBody } from "../api/parse-body.ts";
 import type { Database } from "../db/database.ts";
-import type { FindDelivery } from "./deliveries.ts";
+import type { DeliveryQuery, FindDelivery } from "./deliveries.ts";
 import { receivedHeartbeat } from "./heartbeat-body.ts";
 import type { StoreHeartbeat } from "./heartbeats.ts";
+import { createLifeSigns } from "./life-signs.ts";
 import type { Polls } from "./polls.ts";
 import type { StoreReports } from "./reports.ts";
+import type { Standings } from "./standings.ts";
 
 export interface AgentRoutesDeps {
   readonly db: Database;
   readonly polls: Polls;
   readonly findDelivery: FindDelivery;
+  readonly standings: Standings;
   readonly storeHeartbeat: StoreHeartbeat;
   readonly storeReports: StoreReports;
   readonly now: () => number;
@@ -26,8 +29,13 @@ export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps)
     const body = parseBody(PollRequest, request.body);
     const gone = new AbortController();
     reply.raw.once("close", () => gone.abort());
-    const answer = await poll(deps, request.nodeId, body, gone.signal);
-    return answer ?? reply.code(204).send();
+    const signs = createLifeSigns(reply.raw);
+    try {
+      const answer = await poll(deps, request.nodeId, body, gone.signal, signs.begin);
+      return answer ?? (await reply.code(204).send());
+    } finally {
+      signs.end();
+    }
   });
 
   app.register(async (scope) => {
@@ -48,7 +56,8 @@ export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps)
     const [row] = await deps.db<{ bytes: Buffer }[]>`
       select b.bytes from blobs b where b.digest = ${digest} and exists (
         select 1 from rollout_configs rc join rollout_nodes rn on rn.rollout_id = rc.rollout_id
-        where rc.sha256 = b.digest and rn.node_id = ${request.nodeId})`;
+        where rc.sha256 = b.digest and rn.node_id = ${request.nodeId}
+          and (rc.node_id is null or rc.node_id = rn.node_id))`;
     if (row === undefined) throw new FairleadError("NOT_FOUND", "no such config for this node");
     return reply.type("application/octet-stream").send(row.bytes);
   });
@@ -59,20 +68,32 @@ async function poll(
   nodeId: NodeId,
   { have, command_mark: mark, intent_serials: serials, head_issued_at, resync, wait_ms }: PollRequest,
   signal: AbortSignal,
+  onWait: () => void,
 ): Promise<PollResponse | null> {
   const until = deps.now() + wait_ms;
   const headIssuedAt = head_issued_at === null ? null : Date.parse(head_issued_at);
   const query = { nodeId, have, mark, serials, headIssuedAt, resync };
   const waiter = deps.polls.register(nodeId);
   try {
-    for (;;) {
-      const delivery = await deps.findDelivery(query);
-      if (delivery !== null) return delivery;
+    for (let known = deps.standings.isCurrent(query); ; known = false) {
+      const answer = known ? null : await look(deps, query);
+      if (answer !== null) return answer;
       const left = until - deps.now();
       if (left <= 0 || signal.aborted) return null;
+      onWait();
       await waiter.wait(left, signal);
     }
   } finally {
     waiter.cancel();
   }
+}
+
+async function look(
+  { standings, findDelivery }: AgentRoutesDeps,
+  query: DeliveryQuery,
+): Promise<PollResponse | null> {
+  const noteStanding = standings.looking(query.nodeId);
+  const { answer, standing } = await findDelivery(query);
+  noteStanding(standing);
+  return answer;
 }

@@ -29,11 +29,17 @@ interface Row {
   readonly epoch: number;
   readonly version: number;
   readonly content_hash: Digest;
-  readonly handed: SnapshotRow["handed"];
+  readonly base: number | null;
+  readonly believed: boolean;
+  /** Null where the node has it already. */
   readonly header: Buffer | null;
   readonly signatures: Buffer | null;
   readonly increment: Buffer | null;
 }
+
+type Found = Row & { readonly handed: SnapshotRow["handed"] };
+
+const NONE: SnapshotVersion = { epoch: 0, version: 0 };
 
 /**
  * Snapshots of another epoch than the bundle's, or by a key that it does not name, are on their way in or out: nobody
@@ -43,51 +49,73 @@ interface Row {
 export async function findSnapshots(
   db: Database,
   queries: readonly SnapshotQuery[],
-  { epoch, content: bundle }: Pick<StoredBundle, "epoch" | "content">,
+  bundle: Pick<StoredBundle, "epoch" | "content">,
 ): Promise<Map<NodeId, SnapshotRow[]>> {
-  const believed = bundle.online_keys
-    .map((key) => key.key_id)
-    .filter((id) => !bundle.revoked_keys.includes(id));
-  const asked = queries.map(({ nodeId, have, resync, head }) => ({ node_id: nodeId, have, resync, head }));
-  const rows = await db<Row[]>`
-    select s.node_id, s.scope_type as scope, s.authority_epoch as epoch, s.config_version as version, s.content_hash, s.handed,
-      case when s.handed = 'full' then s.header end as header,
-      case when s.handed = 'full' then s.signatures end as signatures,
-      case when s.handed = 'increment' then s.increment end as increment
-    from jsonb_to_recordset(${db.json(asked)}) as q(node_id uuid, have jsonb, resync jsonb, head boolean)
-    cross join lateral (
-      select p.*,
-        case when (p.authority_epoch, p.config_version) <= (h.epoch, h.version) then 'nothing'
-             when p.increment_base = h.version and p.authority_epoch = h.epoch and not q.resync ? p.scope_type then 'increment'
-             else 'full' end as handed
-      from snapshots p
-      cross join lateral (
-        select coalesce((q.have->p.scope_type->>'epoch')::bigint, 0) as epoch,
-          coalesce((q.have->p.scope_type->>'version')::bigint, 0) as version
-      ) h
-      where p.node_id = q.node_id and p.authority_epoch = ${epoch} and p.signer_key_id = any(${believed})
-        and not exists (select 1 from snapshots b where b.node_id = p.node_id and b.scope_type = 'node_bootstrap'
-          and (b.authority_epoch <> ${epoch} or b.signer_key_id <> all(${believed})))
-      offset 0 -- each node's own few rows, by their key, whatever the statistics say
-    ) s
-    where s.handed <> 'nothing' or q.head
-    order by s.scope_type`;
+  const byNode = Map.groupBy(await readRows(db, queries, bundle), (row) => row.node_id);
+  const found = queries.flatMap((query) => wanted(query, byNode.get(query.nodeId) ?? []));
   const contents = await readContents(
     db,
-    rows.filter((row) => row.handed === "full").map((row) => row.content_hash),
+    found.filter((row) => row.handed === "full").map((row) => row.content_hash),
   );
   return Map.groupBy(
-    rows.map((row) => ({
+    found.map((row) => ({
       nodeId: row.node_id,
       scope: row.scope,
       epoch: row.epoch,
       version: row.version,
       contentHash: row.content_hash,
       handed: row.handed,
-      frame: () => row.increment ?? joinFrame(row.header!, contents.get(row.content_hash)!, row.signatures!),
+      frame: () =>
+        row.handed === "increment"
+          ? row.increment!
+          : joinFrame(row.header!, contents.get(row.content_hash)!, row.signatures!),
     })),
     (row) => row.nodeId,
   );
+}
+
+/** In one statement, so that what a head says and what is handed over are of one moment. */
+async function readRows(
+  db: Database,
+  queries: readonly SnapshotQuery[],
+  { epoch, content: { online_keys, revoked_keys } }: Pick<StoredBundle, "epoch" | "content">,
+): Promise<Row[]> {
+  const believed = online_keys.map((key) => key.key_id).filter((id) => !revoked_keys.includes(id));
+  const held = queries.flatMap(({ nodeId, have }) =>
+    Object.entries(have).map(([scope, { epoch: of, version }]) => ({ nodeId, scope, of, version })),
+  );
+  return db<Row[]>`
+    select s.node_id, s.scope_type as scope, s.authority_epoch as epoch, s.config_version as version, s.content_hash,
+      s.increment_base as base, s.authority_epoch = ${epoch} and s.signer_key_id = any(${believed}) as believed,
+      case when is_new then s.header end as header,
+      case when is_new then s.signatures end as signatures,
+      case when is_new and s.increment_base = h.version then s.increment end as increment
+    from snapshots s
+    left join unnest(
+      ${held.map((row) => row.nodeId)}::uuid[],
+      ${held.map((row) => row.scope)}::text[],
+      ${held.map((row) => row.of)}::bigint[],
+      ${held.map((row) => row.version)}::bigint[]
+    ) as h(node_id, scope, epoch, version) on h.node_id = s.node_id and h.scope = s.scope_type
+    cross join lateral (
+      select (s.authority_epoch, s.config_version) > (coalesce(h.epoch, 0), coalesce(h.version, 0)) as is_new
+    ) compared
+    where s.node_id = any(${queries.map(({ nodeId }) => nodeId)})
+    order by s.scope_type`;
+}
+
+function wanted({ have, resync, head }: SnapshotQuery, own: readonly Row[]): Found[] {
+  if (own.some((row) => row.scope === "node_bootstrap" && !row.believed)) return [];
+  return own
+    .filter((row) => row.believed)
+    .map((row) => ({ ...row, handed: handedOf(row, have[row.scope] ?? NONE, resync.includes(row.scope)) }))
+    .filter((row) => head || row.handed !== "nothing");
+}
+
+function handedOf(row: Row, held: SnapshotVersion, resync: boolean): SnapshotRow["handed"] {
+  if (row.header === null) return "nothing";
+  const stands = row.base === held.version && row.epoch === held.epoch;
+  return stands && row.increment !== null && !resync ? "increment" : "full";
 }
 
 async function readContents(db: Database, hashes: readonly Digest[]): Promise<Map<Digest, Buffer>> {

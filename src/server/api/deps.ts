@@ -8,9 +8,11 @@ import type { Database } from "../db/database.ts";
 import type { KeyRing } from "../identity/key-ring.ts";
 import type { SiteCa } from "../identity/site-ca.ts";
 import type { KeyService } from "../keys/service.ts";
+import type { ManifestReader } from "../manifests/reader.ts";
 import type { ServerMetrics } from "../metrics/server-metrics.ts";
+import type { WebhookDeps } from "../notify/webhooks.ts";
 import type { TlsFiles } from "./listen.ts";
-import type { EventSource, Readiness, RevokeNode, RolloutService } from "./ports.ts";
+import type { EventSource, GroupService, Readiness, RevokeNode, RolloutService } from "./ports.ts";
 
 export interface OperatorsDeps {
   readonly db: Database;
@@ -26,7 +28,10 @@ export interface OperatorsDeps {
   readonly firstRunSecretPath: string;
   /** Known once the enrollment listener listens. */
   readonly enrollUrl: () => string;
+  readonly manifests: ManifestReader;
   readonly rollouts: RolloutService;
+  readonly groups: GroupService;
+  readonly webhooks: WebhookDeps;
   readonly events: EventSource;
   readonly revokeNode: RevokeNode;
   readonly ready: () => Promise<Readiness>;

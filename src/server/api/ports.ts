@@ -8,6 +8,8 @@ import type {
 } from "../../core/protocol/operator-api.ts";
 import type { RolloutCreate } from "../../core/rollout/create.ts";
 import type { RolloutStatus, SignalKind } from "../../core/rollout/states.ts";
+import type { GroupSignalKind, GroupStatus } from "../../core/group/states.ts";
+import type { GroupCreate, GroupId, GroupView } from "../../core/protocol/group-api.ts";
 
 export interface Page {
   readonly limit: number;
@@ -17,6 +19,15 @@ export interface Page {
 export interface RolloutFilter extends Page {
   readonly status?: RolloutStatus;
   readonly chain_profile_id?: string;
+  readonly group_id?: string;
+}
+
+/** Who asks, for what node, why, and under which key the same wish may come again. */
+export interface Asked {
+  readonly nodeId?: NodeId;
+  readonly actor: string;
+  readonly request: SignalRequest;
+  readonly idempotencyKey: string | undefined;
 }
 
 export interface RolloutService {
@@ -24,13 +35,19 @@ export interface RolloutService {
   list(filter: RolloutFilter): Promise<{ rollouts: RolloutView[]; next_cursor: string | null }>;
   get(id: RolloutId): Promise<RolloutView>;
   nodes(id: RolloutId, page: Page): Promise<{ nodes: NodeUpgradeView[]; next_cursor: string | null }>;
-  signal(
-    id: RolloutId,
-    kind: SignalKind,
-    actor: string,
-    request: SignalRequest,
-    idempotencyKey?: string,
-  ): Promise<RolloutView>;
+  signal(id: RolloutId, kind: SignalKind, asked: Asked): Promise<RolloutView>;
+}
+
+export interface GroupFilter extends Page {
+  readonly status?: GroupStatus;
+  readonly chain_profile_id?: string;
+}
+
+export interface GroupService {
+  create(request: GroupCreate, actor: string): Promise<GroupView>;
+  list(filter: GroupFilter): Promise<{ groups: GroupView[]; next_cursor: string | null }>;
+  get(id: GroupId): Promise<GroupView>;
+  signal(id: GroupId, kind: GroupSignalKind, asked: Omit<Asked, "nodeId">): Promise<GroupView>;
 }
 
 export interface EventSource {

@@ -1,17 +1,26 @@
 /** API keys: `flk_` and 43 characters, shown once, kept as a hash, exchanged for short-lived tokens. */
 import { randomUUID } from "node:crypto";
+import { ApiKeyId, type Scope } from "../../core/protocol/api-key-api.ts";
 import type { Database, Queryable } from "../db/database.ts";
-import { knownScopes, userOfKey, type Principal, type Scope } from "./principal.ts";
+import { knownScopes, userOfKey, type Principal } from "./principal.ts";
 import { hashSecret, newSecret } from "./secrets.ts";
 
 const FORM = /^flk_[A-Za-z0-9_-]{43}$/;
 
-export async function createApiKey(db: Queryable, name: string, scopes: readonly Scope[]): Promise<string> {
-  const key = `flk_${newSecret()}`;
+export const createApiKey = async (db: Queryable, name: string, scopes: readonly Scope[]): Promise<string> =>
+  (await insertApiKey(db, name, scopes)).apiKey;
+
+export async function insertApiKey(
+  db: Queryable,
+  name: string,
+  scopes: readonly Scope[],
+): Promise<{ readonly id: ApiKeyId; readonly apiKey: string }> {
+  const id = ApiKeyId.parse(randomUUID());
+  const apiKey = `flk_${newSecret()}`;
   await db`
     insert into api_keys (id, name, key_hash, scopes)
-    values (${randomUUID()}, ${name}, ${hashSecret(key)}, ${[...scopes]})`;
-  return key;
+    values (${id}, ${name}, ${hashSecret(apiKey)}, ${[...scopes]})`;
+  return { id, apiKey };
 }
 
 /** The key's row id, for the token; null when there is no such key. */

@@ -1,6 +1,7 @@
 /** What subjects of the OpenID issuer may do: granted here by an administrator, by nobody else. */
+import type { Scope } from "../../core/protocol/api-key-api.ts";
 import type { Database } from "../db/database.ts";
-import { knownScopes, userOfSubject, type Scope } from "./principal.ts";
+import { knownScopes, userOfSubject } from "./principal.ts";
 
 /** Replaces the subject's scopes; an empty list takes them away, his console sessions included. */
 export async function grantOidc(

@@ -1,9 +1,5 @@
 /** Who makes a call and what he may do. Scopes come from rows of ours; no token's claim adds one. */
-import { z } from "zod";
-
-const SCOPES = ["admin"] as const;
-export const Scope = z.enum(SCOPES);
-export type Scope = z.infer<typeof Scope>;
+import { SCOPES, type Scope } from "../../core/protocol/api-key-api.ts";
 
 export interface Principal {
   /** Stands in events and in `created_by`: `key:<name>` or `oidc:<subject>`. */

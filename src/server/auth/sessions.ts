@@ -42,9 +42,13 @@ export async function openSession(db: Database, code: string): Promise<string> {
   });
 }
 
+/** A session that a key opened is worth nothing without the key, as its tokens are. */
 export async function principalOfSession(db: Database, token: string): Promise<Principal | null> {
   const [row] = await db<{ user_name: string; scopes: string[] }[]>`
-    select user_name, scopes from console_sessions where token_hash = ${hashSecret(token)} and expires_at > now()`;
+    select user_name, scopes from console_sessions s
+    where token_hash = ${hashSecret(token)} and expires_at > now()
+      and (user_name not like 'key:%' or exists (
+        select 1 from api_keys k where 'key:' || k.name = s.user_name and k.revoked_at is null))`;
   return row === undefined ? null : { user: row.user_name, scopes: knownScopes(row.scopes) };
 }
 

@@ -14,7 +14,7 @@ import { Uuid, type ClusterId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Clock } from "../../host/clock.ts";
 import { ensureDirectory } from "../../host/files.ts";
-import { generateSigner } from "../../trust/keys.ts";
+import { generateSigner, signerFromPem } from "../../trust/keys.ts";
 import { loadOrCreateKeyFile } from "../identity/key-file.ts";
 
 const ALGORITHM = "EdDSA"; // (1)
@@ -24,6 +24,8 @@ const Claims = z.object({ sub: Uuid });
 
 export interface TokenService {
   readonly issuer: string;
+  /** Of the key that signs: replicas share it. */
+  readonly keyId: string;
   issue(apiKeyId: string): Promise<{ readonly token: string; readonly expiresAt: Date }>;
   /** The API key's id; throws TOKEN_INVALID. */
   verify(token: string): Promise<string>;
@@ -42,6 +44,7 @@ export async function createTokenService(
 
   return {
     issuer,
+    keyId: signerFromPem(pem).record.key_id,
     async issue(apiKeyId) {
       const now = Math.floor(clock.now() / 1000);
       const expires = now + LIMITS.operatorTokenLifetimeMs / 1000;

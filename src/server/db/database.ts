@@ -22,7 +22,11 @@ export interface DatabaseOptions {
     readonly database: string;
   };
   readonly poolMax?: number;
+  readonly applicationName?: string;
 }
+
+/** What the sessions of servers are called in the database. */
+export const APPLICATION_NAME = "fairlead";
 
 const INT8_OID = 20;
 
@@ -33,7 +37,7 @@ export function openDatabase(options: DatabaseOptions, log: Logger): Database {
     connect_timeout: 10,
     onnotice: () => {},
     connection: {
-      application_name: "fairlead",
+      application_name: options.applicationName ?? APPLICATION_NAME,
       lock_timeout: 10_000,
       idle_in_transaction_session_timeout: 15_000,
       statement_timeout: 60_000,
@@ -42,7 +46,20 @@ export function openDatabase(options: DatabaseOptions, log: Logger): Database {
     types: { bigint: { to: INT8_OID, from: [INT8_OID], serialize: String, parse: Number } },
     onclose: (connection: number) => log.debug("database connection closed", { connection }),
   };
-  if (options.url !== undefined) return postgres(options.url, common);
+  if (options.url !== undefined) {
+    const { url, path } = withoutSocket(options.url);
+    return postgres(url, path === undefined ? common : { ...common, path });
+  }
   const { path, user, password, database } = options.socket!;
   return postgres({ ...common, path, user, password, database });
+}
+
+/** As libpq writes a unix socket: `postgres://USER@localhost/DATABASE?host=/run/postgresql`. */
+function withoutSocket(text: string): { readonly url: string; readonly path?: string } {
+  if (!URL.canParse(text)) return { url: text };
+  const url = new URL(text);
+  const folder = url.searchParams.get("host");
+  if (folder?.startsWith("/") !== true) return { url: text };
+  url.searchParams.delete("host");
+  return { url: url.href, path: `${folder}/.s.PGSQL.${url.port || "5432"}` };
 }

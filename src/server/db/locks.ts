@@ -5,5 +5,9 @@ export const LOCKS = {
   revocations: 7_402_003,
   sweep: 7_402_004,
   keys: 7_402_005,
+  health: 7_402_006,
+  maintenance: 7_402_007,
   model: 7_402_010,
+  profiles: 7_402_011,
+  apiKeys: 7_402_012,
 } as const;

@@ -14,8 +14,20 @@ import { LOCKS } from "./locks.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("./migrations/", import.meta.url));
 
+const filesIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted();
+
+/** The migrations of this build. */
+export async function migrationLevel(folder = MIGRATIONS): Promise<{ name: string; sha256: string }[]> {
+  const level = (await filesIn(folder)).map(async (name) => ({
+    name,
+    sha256: sha256Hex(await readFile(`${folder}/${name}`, "utf8")),
+  }));
+  return Promise.all(level);
+}
+
 export async function migrate(db: Database, folder = MIGRATIONS): Promise<readonly string[]> {
-  const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted();
+  const files = await filesIn(folder);
   const session = await db.reserve();
   try {
     await session`select pg_advisory_lock(${LOCKS.migrate})`;

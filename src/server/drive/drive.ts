@@ -1,13 +1,15 @@
 /** The drive of this replica: handlers that Restate calls, nudges, and the sweep for what was lost. */
 import type { Logger } from "../../host/log.ts";
 import type { Database } from "../db/database.ts";
+import { advanceGroup } from "../group/advance.ts";
 import { advanceRollout, type AdvanceDeps } from "../rollout/advance.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { connectEngine, type EngineAddress } from "./engine.ts";
 import { serveHandlers, type HandlerOptions } from "./endpoint.ts";
-import { createNudge, type Nudge } from "./nudge.ts";
+import { createGroupNudge, createNudge, type Nudge, type NudgeGroup } from "./nudge.ts";
 import { createRegistration } from "./registration.ts";
 import { startSweep } from "./sweep.ts";
+import { SERVER_VERSION } from "../version.ts";
 
 export interface DriveDeps {
   readonly db: Database;
@@ -20,6 +22,7 @@ export interface DriveDeps {
 
 export interface RunningDrive {
   readonly nudge: Nudge;
+  readonly nudgeGroup: NudgeGroup;
   /** True when a real invocation went through the engine and came back. */
   answers(): Promise<boolean>;
   stop(): Promise<void>;
@@ -28,21 +31,28 @@ export interface RunningDrive {
 export async function startDrive(deps: DriveDeps): Promise<RunningDrive> {
   const { db, address, authority, handlers, onCommitted, log } = deps;
   const engine = connectEngine(address);
+  const nudge = createNudge({ db, engine, log });
+  const nudgeGroup = createGroupNudge({ db, engine, log });
   const endpoint = await serveHandlers(
     {
-      advance: (id) => advanceRollout({ db, authority, onCommitted }, id),
-      async wakeAtOf(id) {
-        const [row] = await db<{ wake_at: Date | null }[]>`select wake_at from rollouts where id = ${id}`;
-        return row?.wake_at?.getTime() ?? null;
+      rollouts: {
+        advance: (id) => advanceRollout({ db, authority, onCommitted, nudgeGroup }, id),
+        wakeAtOf: async (id) => wakeAtIn(await db<Waking[]>`select wake_at from rollouts where id = ${id}`),
+      },
+      groups: {
+        advance: (id) => advanceGroup({ db, nudge }, id),
+        wakeAtOf: async (id) =>
+          wakeAtIn(await db<Waking[]>`select wake_at from rollout_groups where id = ${id}`),
       },
     },
     { ...handlers, identityKey: address.identityKey },
     log,
   );
-  const registration = createRegistration(engine, endpoint.uri, log);
+  const registration = createRegistration(engine, { ...endpoint, build: SERVER_VERSION }, log);
   const sweep = startSweep(db, engine, registration, log);
   return {
-    nudge: createNudge(db, engine, log),
+    nudge,
+    nudgeGroup,
     answers: registration.answers,
     async stop() {
       await sweep.stop();
@@ -51,3 +61,9 @@ export async function startDrive(deps: DriveDeps): Promise<RunningDrive> {
     },
   };
 }
+
+interface Waking {
+  readonly wake_at: Date | null;
+}
+
+const wakeAtIn = ([row]: readonly Waking[]): number | null => row?.wake_at?.getTime() ?? null;

@@ -7,11 +7,14 @@ import { driveObjects, type Drive } from "./objects.ts";
 
 export interface HandlerEndpoint {
   readonly uri: string;
+  readonly services: readonly string[];
   close(): Promise<void>;
 }
 
 export interface HandlerOptions {
   readonly listen: { readonly host: string; readonly port: number };
+  /** Several servers of this machine share the port; the kernel gives each its part of the connections. */
+  readonly reusePort: boolean;
   /** What the engine calls, when that is not where we listen. */
   readonly url: string | undefined;
   readonly identityKey: string | null;
@@ -19,14 +22,15 @@ export interface HandlerOptions {
 
 export async function serveHandlers(
   drive: Drive,
-  { listen, url, identityKey }: HandlerOptions,
+  { listen, reusePort, url, identityKey }: HandlerOptions,
   log: Logger,
 ): Promise<HandlerEndpoint> {
   const endpoint = restate.endpoint().setLogger((meta, message, ...rest) => {
     const text = [message, ...(rest as unknown[])].map(String).join(" ").slice(0, 2_000);
     if (["error", "warn"].includes(meta.level)) log.warn("engine handler", { message: text });
   });
-  for (const object of driveObjects(drive)) endpoint.bind(object);
+  const objects = driveObjects(drive);
+  for (const object of objects) endpoint.bind(object);
   if (identityKey !== null) endpoint.withIdentityV1(identityKey);
   const server = createServer(endpoint.http2Handler());
   const sessions = new Set<{ destroy(): void }>();
@@ -36,10 +40,11 @@ export async function serveHandlers(
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(listen.port, listen.host, resolve);
+    server.listen({ ...listen, reusePort }, resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
+    services: objects.map(({ name }) => name),
     uri: url ?? `http://${listen.host.includes(":") ? `[${listen.host}]` : listen.host}:${port}`,
     close: () =>
       new Promise((resolve) => {

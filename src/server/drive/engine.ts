@@ -1,10 +1,13 @@
 /** Restate as seen from here: its ingress takes work, its admin side knows who does it. */
 import { FairleadError } from "../../core/errors.ts";
-import { createHttpClient, jsonOf, type HttpTarget } from "../../host/bounded-http.ts";
+import { jsonOf, type HttpResponse, type HttpTarget } from "../../host/bounded-http.ts";
+import type { Deployment, Mine } from "./deployments.ts";
+import { createFailoverClient } from "./failover.ts";
 
 export interface EngineAddress {
-  readonly ingress: HttpTarget;
-  readonly admin: HttpTarget;
+  /** One of each per node of the engine. */
+  readonly ingress: readonly HttpTarget[];
+  readonly admin: readonly HttpTarget[];
   /** Public half of the key that signs the engine's calls to handlers; null trusts the network in between. */
   readonly identityKey: string | null;
 }
@@ -17,8 +20,8 @@ export interface SendOptions {
 export type Engine = ReturnType<typeof connectEngine>;
 
 export function connectEngine(address: EngineAddress) {
-  const ingress = createHttpClient(address.ingress);
-  const admin = createHttpClient(address.admin);
+  const ingress = createFailoverClient(address.ingress);
+  const admin = createFailoverClient(address.admin);
 
   async function post(path: string, json: unknown, headers: Record<string, string>, timeoutMs: number) {
     const response = await ingress.request(path, { method: "POST", json, headers, timeoutMs });
@@ -56,39 +59,45 @@ export function connectEngine(address: EngineAddress) {
       return status === 200;
     },
 
-    async register(uri: string): Promise<void> {
-      const response = await admin.request("/deployments", {
-        method: "POST",
-        json: { uri, force: false },
-        timeoutMs: 10_000,
-      });
-      if (response.status >= 300) {
-        throw new FairleadError(
-          "NOT_READY",
-          `the engine refused the deployment: ${response.body.toString("utf8").slice(0, 500)}`,
-        );
-      }
+    /** `overwrite` looks at the handlers of a known address again. */
+    async register({ uri, build }: Mine, overwrite: boolean): Promise<void> {
+      const json = { uri, force: overwrite, metadata: { [BUILD]: build } };
+      const request = { method: "POST", json, timeoutMs: 10_000 } as const;
+      accepted("the deployment", await admin.request("/deployments", request));
     },
 
-    async deployments(): Promise<{ id: string; uri: string }[]> {
+    async deployments(): Promise<Deployment[]> {
       const response = await admin.request("/deployments", { timeoutMs: 3_000 });
-      const list = jsonOf(response) as { deployments?: { id: string; uri?: string }[] };
-      return (list.deployments ?? []).map(({ id, uri }) => ({ id, uri: uri ?? "" }));
+      accepted("a look at its deployments", response);
+      const list = jsonOf(response) as DeploymentList;
+      return (list.deployments ?? []).map(({ id, uri, metadata }) => ({
+        id,
+        uri: uri ?? "",
+        build: metadata?.[BUILD] ?? null,
+      }));
     },
 
     /** The old address is dead (this server was restarted): what was queued for it goes to the new one. */
     async redirect(deploymentId: string, uri: string): Promise<void> {
-      const response = await admin.request(`/deployments/${deploymentId}`, {
-        method: "PATCH",
-        json: { uri },
-        timeoutMs: 10_000,
-      });
-      if (response.status >= 300) {
-        throw new FairleadError(
-          "NOT_READY",
-          `the engine refused the new address: ${response.body.toString("utf8").slice(0, 500)}`,
-        );
-      }
+      const request = { method: "PATCH", json: { uri }, timeoutMs: 10_000 } as const;
+      accepted("the new address", await admin.request(`/deployments/${deploymentId}`, request));
+    },
+
+    /** Of two replicas that take it out at once, one finds it gone: that is what it wanted. */
+    async remove(deploymentId: string): Promise<void> {
+      const request = { method: "DELETE", timeoutMs: 10_000 } as const;
+      const response = await admin.request(`/deployments/${deploymentId}?force=true`, request);
+      if (response.status !== 404) accepted("to forget a deployment", response);
+    },
+
+    /** How many invocations have begun there and not ended. */
+    async pinnedTo(deploymentId: string): Promise<number> {
+      if (!DEPLOYMENT_ID.test(deploymentId)) throw refused("a look at its invocations", deploymentId);
+      const query = `select count(*) as n from sys_invocation where pinned_deployment_id = '${deploymentId}' and status <> 'completed'`;
+      const request = { method: "POST", json: { query }, headers: ASK_JSON, timeoutMs: 10_000 } as const;
+      const response = await admin.request("/query", request);
+      accepted("a look at its invocations", response);
+      return (jsonOf(response) as { rows: { n: number }[] }).rows[0]?.n ?? 0;
     },
 
     close() {
@@ -97,3 +106,22 @@ export function connectEngine(address: EngineAddress) {
     },
   };
 }
+
+const BUILD = "fairlead_build";
+const ASK_JSON = { accept: "application/json" };
+const DEPLOYMENT_ID = /^dp_[A-Za-z0-9]+$/;
+
+interface DeploymentList {
+  readonly deployments?: readonly {
+    readonly id: string;
+    readonly uri?: string;
+    readonly metadata?: Readonly<Record<string, string>>;
+  }[];
+}
+
+function accepted(what: string, response: HttpResponse): void {
+  if (response.status >= 300) throw refused(what, response.body.toString("utf8").slice(0, 500));
+}
+
+const refused = (what: string, why: string): FairleadError =>
+  new FairleadError("NOT_READY", `the engine refused ${what}: ${why}`);

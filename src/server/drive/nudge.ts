@@ -1,32 +1,60 @@
 /**
- * Tells a rollout's object that rows have changed.
+ * Tells a rollout's or a group's object that rows have changed.
  *
  * 1. Rows are committed first; a nudge carries nothing but the id.
  * 2. Nudges of the same generation are one (see rollout/advance.ts, invariant 1): a flood costs few steps.
  * 3. A nudge that is lost is found by the sweep: failing to send is logged, never raised.
  */
 import type { RolloutId } from "../../core/ids.ts";
+import type { GroupId } from "../../core/protocol/group-api.ts";
 import type { Logger } from "../../host/log.ts";
 import type { Database } from "../db/database.ts";
 import type { Engine } from "./engine.ts";
-import { ROLLOUT_OBJECT } from "./objects.ts";
+import { GROUP_OBJECT, ROLLOUT_OBJECT } from "./objects.ts";
 
 export type Nudge = (id: RolloutId) => void;
+export type NudgeGroup = (id: GroupId) => void;
 
 const COALESCE_MS = 25;
 
-export function createNudge(db: Database, engine: Engine, log: Logger): Nudge {
-  const waiting = new Set<RolloutId>();
+export interface NudgeDeps {
+  readonly db: Database;
+  readonly engine: Engine;
+  readonly log: Logger;
+}
 
-  async function send(id: RolloutId): Promise<void> {
+export const createNudge = (deps: NudgeDeps): Nudge =>
+  coalesced(deps, ROLLOUT_OBJECT, async (id) => {
+    const [row] = await deps.db<Generation[]>`select generation from rollouts where id = ${id}`;
+    return row;
+  });
+
+export const createGroupNudge = (deps: NudgeDeps): NudgeGroup =>
+  coalesced(deps, GROUP_OBJECT, async (id) => {
+    const [row] = await deps.db<Generation[]>`select generation from rollout_groups where id = ${id}`;
+    return row;
+  });
+
+interface Generation {
+  readonly generation: number;
+}
+
+function coalesced<Id extends string>(
+  { engine, log }: NudgeDeps,
+  object: string,
+  generationOf: (id: Id) => Promise<Generation | undefined>,
+): (id: Id) => void {
+  const waiting = new Set<Id>();
+
+  async function send(id: Id): Promise<void> {
     waiting.delete(id);
     try {
-      const [row] = await db<{ generation: number }[]>`select generation from rollouts where id = ${id}`;
+      const row = await generationOf(id);
       if (row === undefined) return;
       const idempotencyKey = `nudge:${id}:${row.generation}`;
-      await engine.send(ROLLOUT_OBJECT, id, "advance", {}, { delayMs: COALESCE_MS, idempotencyKey });
+      await engine.send(object, id, "advance", {}, { delayMs: COALESCE_MS, idempotencyKey });
     } catch (error) {
-      log.warn("a nudge was not sent; the sweep will find it", { rollout_id: id, error: String(error) });
+      log.warn("a nudge was not sent; the sweep will find it", { object, id, error: String(error) });
     }
   }
 

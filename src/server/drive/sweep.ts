@@ -1,14 +1,14 @@
 /**
- * Finds what no nudge reached: rollouts with unread signals or reports, and wake-ups whose time has passed.
- * Runs on the replica that holds the lock; a second of delay here is the price of a lost nudge, never a lost rollout.
+ * Finds what no nudge reached: rollouts and groups with unread signals or reports, groups whose components have moved,
+ * and wake-ups whose time has passed. Runs on the replica that holds the lock; a second of delay here is the price of a
+ * lost nudge, never a lost rollout.
  */
-import type { RolloutId } from "../../core/ids.ts";
 import { sleep } from "../../host/clock.ts";
 import type { Logger } from "../../host/log.ts";
 import type { Database } from "../db/database.ts";
 import { LOCKS } from "../db/locks.ts";
 import type { Engine } from "./engine.ts";
-import { ROLLOUT_OBJECT } from "./objects.ts";
+import { GROUP_OBJECT, ROLLOUT_OBJECT } from "./objects.ts";
 import type { Registration } from "./registration.ts";
 
 const SWEEP_INTERVAL_MS = 1_000;
@@ -27,7 +27,7 @@ export function startSweep(
     while (!stopping.signal.aborted) {
       try {
         await registration.ensure();
-        for (const id of await overdue(db)) await engine.send(ROLLOUT_OBJECT, id, "advance", {});
+        for (const { object, id } of await findOverdue(db)) await engine.send(object, id, "advance", {});
       } catch (error) {
         if (!stopping.signal.aborted) log.warn("sweep failed; it tries again", { error: String(error) });
       }
@@ -44,17 +44,28 @@ export function startSweep(
   };
 }
 
-async function overdue(db: Database): Promise<RolloutId[]> {
+export interface Overdue {
+  readonly object: string;
+  readonly id: string;
+}
+
+export async function findOverdue(db: Database): Promise<Overdue[]> {
   return db.begin(async (tx) => {
     const [lock] = await tx<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${LOCKS.sweep}) as held`;
     if (!lock!.held) return [];
-    const rows = await tx<{ id: RolloutId }[]>`
-      select rollout_id as id from rollout_signals
-        where consumed_at is null and created_at < now() - make_interval(secs => ${GRACE_SECONDS})
-      union select rollout_id from upgrade_reports
-        where consumed_at is null and created_at < now() - make_interval(secs => ${GRACE_SECONDS})
-      union select id from rollouts
-        where wake_at is not null and wake_at < now() - make_interval(secs => ${GRACE_SECONDS})`;
-    return rows.map((row) => row.id);
+    const grace = tx`now() - make_interval(secs => ${GRACE_SECONDS})`;
+    const rows = await tx<Overdue[]>`
+      select ${ROLLOUT_OBJECT} as object, rollout_id as id from rollout_signals
+        where consumed_at is null and created_at < ${grace}
+      union select ${ROLLOUT_OBJECT}, rollout_id from upgrade_reports
+        where consumed_at is null and created_at < ${grace}
+      union select ${ROLLOUT_OBJECT}, id from rollouts where wake_at is not null and wake_at < ${grace}
+      union select ${GROUP_OBJECT}, group_id from group_signals
+        where consumed_at is null and created_at < ${grace}
+      union select ${GROUP_OBJECT}, id from rollout_groups where wake_at is not null and wake_at < ${grace}
+      union select ${GROUP_OBJECT}, g.id from rollout_groups g
+        where g.status in ('running', 'paused', 'rolling_back', 'pending') and g.seen_revision <> (
+          select coalesce(sum(r.revision), 0) from rollouts r where r.group_id = g.id)`;
+    return [...rows];
   });
 }

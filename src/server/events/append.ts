@@ -14,6 +14,7 @@ export interface NewEvent {
   readonly kind: string;
   readonly rollout_id?: string | null;
   readonly node_id?: string | null;
+  readonly group_id?: string | null;
   readonly actor?: string | null;
   readonly data: Json;
 }
@@ -22,8 +23,9 @@ export async function appendEvents(tx: Transaction, events: readonly NewEvent[])
   if (events.length === 0) return;
   await tx`select pg_advisory_xact_lock(${LOCKS.events})`;
   await tx`
-    insert into events (at, kind, rollout_id, node_id, actor, data)
-    select clock_timestamp(), e->>'kind', (e->>'rollout_id')::uuid, (e->>'node_id')::uuid, e->>'actor', e->'data'
+    insert into events (at, kind, rollout_id, node_id, group_id, actor, data)
+    select clock_timestamp(), e->>'kind', (e->>'rollout_id')::uuid, (e->>'node_id')::uuid,
+      (e->>'group_id')::uuid, e->>'actor', e->'data'
     from jsonb_array_elements(${tx.json(events as never)}) with ordinality as t(e, place) order by place`;
   await tx`select pg_notify(${EVENTS_CHANNEL}, '')`;
 }

@@ -69,12 +69,13 @@ async function readPage(db: Database, rolloutId: RolloutId | undefined, after: n
       at: Date;
       kind: string;
       rollout_id: string | null;
+      group_id: string | null;
       node_id: string | null;
       actor: string | null;
       data: Record<string, unknown>;
     }[]
   >`
-    select id, at, kind, rollout_id, node_id, actor, data from events
+    select id, at, kind, rollout_id, group_id, node_id, actor, data from events
     where id > ${after} ${rolloutId === undefined ? db`` : db`and rollout_id = ${rolloutId}`}
     order by id limit ${PAGE_ROWS}`;
   return rows.map((row) => EventView.parse({ ...row, at: row.at.toISOString() }));

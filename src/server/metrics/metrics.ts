@@ -63,7 +63,9 @@ export function createMetricRegistry(): MetricRegistry {
     beforeScrape: (refresh) => void refreshers.push(refresh),
     async scrape() {
       for (const refresh of refreshers) await refresh();
-      return { contentType: registry.contentType, text: await registry.metrics() };
+      const text = await registry.metrics();
+      // The library writes `Nan`, which the format does not know and not every reader forgives.
+      return { contentType: registry.contentType, text: text.replaceAll(/ Nan$/gm, " NaN") };
     },
   };
 }

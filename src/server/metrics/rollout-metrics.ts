@@ -1,5 +1,6 @@
 /** Feeds the rollout metrics (ROLL-20): counters from each committed step, gauges from the rows when they are scraped. */
-import type { BatchNode, RolloutDecision } from "../../core/rollout/rows.ts";
+import type { RolloutDecision } from "../../core/rollout/decision.ts";
+import type { BatchNode } from "../../core/rollout/rows.ts";
 import { ACTIVE_STATUSES, isActive, isSettled } from "../../core/rollout/states.ts";
 import type { Database } from "../db/database.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
@@ -17,11 +18,13 @@ export interface CommittedStep {
 
 export function countStep(metrics: ServerMetrics, step: CommittedStep): void {
   const { chain, strategy, decision, now } = step;
-  const launchedAt = new Map(step.batch.map((node) => [node.nodeId, node.launchedAt]));
+  const before = new Map(step.batch.map((node) => [node.nodeId, node]));
   for (const { nodeId, status } of decision.nodes) {
-    if (!isSettled(status)) continue;
+    // A node that was skipped was not upgraded, and one that ended before ends only once.
+    if (!isSettled(status) || status === "skipped" || before.get(nodeId)?.status === status) continue;
+    const launchedAt = before.get(nodeId)?.launchedAt ?? now;
     metrics.nodeUpgrades.add({ chain, status });
-    metrics.nodeUpgradeSeconds.observe({ chain, status }, (now - (launchedAt.get(nodeId) ?? now)) / 1000);
+    metrics.nodeUpgradeSeconds.observe({ chain, status }, (now - launchedAt) / 1000);
   }
   const { status } = decision.rollout;
   if (!step.wasActive || isActive(status)) return;
@@ -37,7 +40,8 @@ export function gaugeRollouts(metrics: ServerMetrics, db: Database): void {
     const phases = await db<{ rollout_id: string; chain: string; phase: string; nodes: number }[]>`
       select rn.rollout_id, r.chain_profile_id as chain, rn.upgrade_phase as phase, count(*)::int as nodes
       from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
-      where r.status = any(${[...ACTIVE_STATUSES]}) and rn.upgrade_phase is not null
+      where r.status = any(${[...ACTIVE_STATUSES]}) and rn.status = 'in_progress'
+        and rn.upgrade_phase is not null
       group by rn.rollout_id, r.chain_profile_id, rn.upgrade_phase`;
     for (const gauge of [metrics.rolloutActive, metrics.rolloutProgress, metrics.rolloutNodePhase])
       gauge.reset();

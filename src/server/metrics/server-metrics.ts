@@ -1,4 +1,9 @@
-/** The server's metrics by name. The rollout ones are the seed's seven, with its suffixes and labels (ROLL-20). */
+/**
+ * The server's metrics by name. The rollout ones are the seed's seven, with its suffixes and labels (ROLL-20).
+ *
+ * Gauges are read from the rows: every replica answers the same. A counter or histogram holds what this replica did since
+ * it started (the steps it committed, the requests it answered): sum over replicas, and use rates.
+ */
 import { createMetricRegistry } from "./metrics.ts";
 
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
@@ -35,6 +40,15 @@ export function createServerMetrics() {
       [],
       REQUEST_SECONDS,
     ),
+
+    nodes: gauge("nodes", "Enrolled nodes that are not revoked.", ["state"]),
+    incidentsOpen: gauge("incidents_open", "Incidents that nobody has resolved.", ["category", "severity"]),
+    webhookDeliveries: counter("webhook_deliveries_total", "Attempts to deliver, by what became of them.", [
+      "outcome",
+    ]),
+    webhookDeliveriesPending: gauge("webhook_deliveries_pending", "Deliveries that wait to be sent.", []),
+    natsMessages: counter("nats_messages_total", "Messages that NATS has taken.", []),
+    eventReaderLag: gauge("event_reader_lag", "Events that a reader has not dealt with.", ["reader"]),
 
     rolloutTotal: counter("rollout_total", "Rollouts that ended.", ["chain", "strategy", "status"]),
     rolloutSeconds: histogram(

@@ -6,12 +6,13 @@
  * 2. Doing it twice does no harm: what was consumed is not read again.
  */
 import type { RolloutId } from "../../core/ids.ts";
+import type { GroupId } from "../../core/protocol/group-api.ts";
 import { decideRollout } from "../../core/rollout/decide.ts";
 import { isActive, type RolloutStatus } from "../../core/rollout/states.ts";
 import type { Database } from "../db/database.ts";
 import type { CommittedStep } from "../metrics/rollout-metrics.ts";
 import type { Authority } from "../snapshots/authority.ts";
-import { commitDecision } from "./commit.ts";
+import { commitDecision, isNewsForGroup } from "./commit.ts";
 import { loadRollout } from "./load.ts";
 
 export interface Advanced {
@@ -24,22 +25,30 @@ export interface AdvanceDeps {
   readonly db: Database;
   readonly authority: Authority;
   readonly onCommitted: (step: CommittedStep) => void;
+  /** A component has moved. */
+  readonly nudgeGroup: (id: GroupId) => void;
 }
 
 export async function advanceRollout(deps: AdvanceDeps, id: RolloutId): Promise<Advanced | null> {
   const { db, authority } = deps;
   const [raised] = await db`update rollouts set generation = generation + 1 where id = ${id} returning id`;
   if (raised === undefined) return null;
-  const step = await db.begin(async (tx): Promise<CommittedStep | null> => {
+  const step = await db.begin(async (tx): Promise<(CommittedStep & Moved) | null> => {
     const loaded = await loadRollout(tx, id);
     if (loaded === null) return null;
     const { rows, now, chain, strategy, startedAt } = loaded;
     const decision = decideRollout(rows, now);
-    await commitDecision(tx, authority, rows, decision, now);
+    await commitDecision(tx, authority, loaded, decision, now);
     const wasActive = isActive(rows.rollout.status);
-    return { chain, strategy, startedAt, wasActive, batch: rows.batch, decision, now };
+    const { groupId } = loaded;
+    return { chain, strategy, startedAt, wasActive, batch: rows.batch, decision, now, groupId };
   });
   if (step === null) return null;
   deps.onCommitted(step);
+  if (step.groupId !== null && isNewsForGroup(step.decision)) deps.nudgeGroup(step.groupId);
   return { status: step.decision.rollout.status, wakeAt: step.decision.wakeAt, now: step.now };
+}
+
+interface Moved {
+  readonly groupId: GroupId | null;
 }

@@ -1,25 +1,22 @@
 /** Writes a decision in the transaction that read its rows, with an event for each change. */
-import type { Json } from "../../core/json.ts";
 import type { NodeId, RolloutId } from "../../core/ids.ts";
-import type {
-  DecidedEvent,
-  Launch,
-  NodePatch,
-  RolloutDecision,
-  RolloutRows,
-} from "../../core/rollout/rows.ts";
+import type { BatchLaunch, Launch, NodePatch, RolloutDecision } from "../../core/rollout/decision.ts";
+import type { RolloutRows } from "../../core/rollout/rows.ts";
 import { isActive, isSettled } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
-import { appendEvents, type NewEvent } from "../events/append.ts";
+import { appendEvents } from "../events/append.ts";
+import { raiseIncidents } from "../incidents/raise.ts";
 import type { Authority } from "../snapshots/authority.ts";
+import { eventsOf } from "./decided-events.ts";
 import { launchNodes } from "./launch.ts";
+import type { LoadedRollout } from "./load.ts";
 import { settleNodes } from "./settle.ts";
 import { notifyNodes } from "./wake.ts";
 
 export async function commitDecision(
   tx: Transaction,
   authority: Authority,
-  rows: RolloutRows,
+  { rows, groupId }: Pick<LoadedRollout, "rows" | "groupId">,
   decision: RolloutDecision,
   now: number,
 ): Promise<void> {
@@ -29,23 +26,38 @@ export async function commitDecision(
   const launches = [...decision.launches, ...opened];
   await launchNodes(tx, authority, id, launches, now);
   const settled = decision.nodes.filter((node) => isSettled(node.status));
-  await settleNodes(tx, authority, id, settled, now);
+  const touched = settled.filter((node) => node.stands !== "untouched");
+  await settleNodes(tx, authority, id, touched, now);
   if (decision.skipPending)
     await tx`update rollout_nodes set status = 'skipped' where rollout_id = ${id} and status = 'pending'`;
-  await consume(tx, rows);
+  await consume(tx, rows, decision);
   await patchRollout(tx, id, decision, now);
-  await appendEvents(tx, [
-    ...decision.events.map((event) => eventRow(id, event)),
-    ...opened.map((launch) => launchEvent(id, launch)),
-  ]);
-  await notifyNodes(tx, [...launches.map((launch) => launch.nodeId), ...settled.map((node) => node.nodeId)]);
+  await raiseIncidents(tx, id, decision.incidents, now);
+  await appendEvents(tx, eventsOf({ id, groupId }, decision.events, opened));
+  await notifyNodes(
+    tx,
+    [...launches, ...touched].map(({ nodeId }) => nodeId),
+  );
 }
 
-async function openBatch(tx: Transaction, id: RolloutId, batch: number | null): Promise<Launch[]> {
+/** A group looks at its components' states and at what they have read, not at their nodes. */
+export const isNewsForGroup = ({ events }: RolloutDecision): boolean =>
+  events.some(({ kind }) => kind === "rollout.status" || kind === "rollout.signal");
+
+async function openBatch(tx: Transaction, id: RolloutId, batch: BatchLaunch | null): Promise<Launch[]> {
   if (batch === null) return [];
-  const rows = await tx<{ node_id: NodeId }[]>`
-    select node_id from rollout_nodes where rollout_id = ${id} and batch_index = ${batch} and status = 'pending'`;
-  return rows.map((row) => ({ nodeId: row.node_id, direction: "forward", attempt: 1 }));
+  const { index, direction } = batch;
+  const from = direction === "forward" ? "pending" : "succeeded";
+  const rows = await tx<{ node_id: NodeId; attempt_count: number }[]>`
+    select node_id, attempt_count from rollout_nodes
+    where rollout_id = ${id} and batch_index = ${index} and status = ${from}
+      and (${direction === "forward"} or previous_checksum is not null)`;
+  // A way back bears the number of the attempt that it takes back.
+  return rows.map(({ node_id, attempt_count }) => ({
+    nodeId: node_id,
+    direction,
+    attempt: direction === "forward" ? attempt_count + 1 : attempt_count,
+  }));
 }
 
 async function patchNodes(
@@ -57,19 +69,27 @@ async function patchNodes(
   if (nodes.length === 0) return;
   const rows = nodes.map((node) => ({ ...node, settled: isSettled(node.status) }));
   await tx`
-    update rollout_nodes rn set status = p.status, upgrade_phase = p.phase,
+    update rollout_nodes rn set status = p.status, batch_index = p."batchIndex", upgrade_phase = p.phase,
       action_name = p."actionName", progress_pct = p."progressPct",
       installed_at = to_timestamp(p."installedAt" / 1000.0), error_code = p."errorCode", error_message = p."errorMessage",
-      ended_at = case when p.settled then ${new Date(now)}::timestamptz else rn.ended_at end
-    from jsonb_to_recordset(${tx.json(rows)}) as p("nodeId" uuid, status text, phase text, "actionName" text,
-      "progressPct" int, "installedAt" double precision, "errorCode" text, "errorMessage" text, settled boolean)
+      ended_at = case when p.settled then ${new Date(now)}::timestamptz end
+    from jsonb_to_recordset(${tx.json(rows)}) as p("nodeId" uuid, "batchIndex" int, status text, phase text,
+      "actionName" text, "progressPct" int, "installedAt" double precision, "errorCode" text, "errorMessage" text,
+      settled boolean)
     where rn.rollout_id = ${id} and rn.node_id = p."nodeId"`;
 }
 
-async function consume(tx: Transaction, rows: RolloutRows): Promise<void> {
+async function consume(
+  tx: Transaction,
+  rows: RolloutRows,
+  { appliedSignals }: RolloutDecision,
+): Promise<void> {
   const signals = rows.signals.map((signal) => signal.id);
   const reports = rows.reports.map((report) => report.id);
-  if (signals.length > 0) await tx`update rollout_signals set consumed_at = now() where id = any(${signals})`;
+  if (signals.length > 0)
+    await tx`
+      update rollout_signals set consumed_at = now(), applied = id = any(${[...appliedSignals]})
+      where id = any(${signals})`;
   if (reports.length > 0) await tx`update upgrade_reports set consumed_at = now() where id = any(${reports})`;
 }
 
@@ -81,14 +101,16 @@ async function patchRollout(
 ): Promise<void> {
   const { rollout, wakeAt } = decision;
   const at = (ms: number | null) => (ms === null ? null : new Date(ms));
-  const ended = isActive(rollout.status) ? null : new Date(now);
   const started = rollout.status === "pending" ? null : new Date(now);
   await tx`
     update rollouts set status = ${rollout.status}, current_batch = ${rollout.currentBatch},
-      health_until = ${at(rollout.healthUntil)}, pause_requested = ${rollout.pauseRequested},
-      cancel_requested = ${rollout.cancelRequested}, acknowledged_failures = ${rollout.acknowledgedFailures},
+      health_until = ${at(rollout.healthUntil)}, force_continue = ${rollout.forceContinue},
+      pause_requested = ${rollout.pauseRequested}, cancel_requested = ${rollout.cancelRequested},
+      rollback_requested = ${rollout.rollbackRequested}, canary_approved_by = ${rollout.canaryApprovedBy},
+      canary_approved_at = ${at(rollout.canaryApprovedAt)}, acknowledged_failures = ${rollout.acknowledgedFailures},
       why = ${rollout.why === null ? null : tx.json({ ...rollout.why })}, wake_at = ${at(wakeAt)},
-      started_at = coalesce(started_at, ${started}), ended_at = coalesce(ended_at, ${ended}),
+      revision = revision + ${isNewsForGroup(decision) ? 1 : 0}, started_at = coalesce(started_at, ${started}),
+      ended_at = case when not ${isActive(rollout.status)} then coalesce(ended_at, ${new Date(now)}) end,
       succeeded_nodes = counted.succeeded, failed_nodes = counted.failed, pending_nodes = counted.pending
     from (
       select count(*) filter (where status = 'succeeded')::int as succeeded,
@@ -98,25 +120,3 @@ async function patchRollout(
     ) counted
     where id = ${id}`;
 }
-
-function eventRow(id: RolloutId, event: DecidedEvent): NewEvent {
-  const { kind, ...data } = event;
-  const base = { kind, rollout_id: id, data: data as unknown as Json };
-  if (event.kind === "node.upgrade") return { ...base, node_id: event.nodeId };
-  if (event.kind === "rollout.signal") return { ...base, actor: event.actor };
-  return base;
-}
-
-const launchEvent = (id: RolloutId, launch: Launch): NewEvent => ({
-  kind: "node.upgrade",
-  rollout_id: id,
-  node_id: launch.nodeId,
-  data: {
-    status: "in_progress",
-    phase: "PREPARING",
-    action: null,
-    error: null,
-    direction: launch.direction,
-    attempt: launch.attempt,
-  },
-});

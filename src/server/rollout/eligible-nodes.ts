@@ -1,22 +1,36 @@
-/** The nodes a rollout takes: live, of the profile and type, at the source version; or exactly those it names. */
+/** The nodes a rollout takes: live, of the profile, type and labels, at the source version; or of those the named ones. */
 import { FairleadError } from "../../core/errors.ts";
-import type { NodeId } from "../../core/ids.ts";
+import type { Digest, NodeId } from "../../core/ids.ts";
 import type { RolloutCreate } from "../../core/rollout/create.ts";
-import type { Transaction } from "../db/database.ts";
+import type { NodeFacts } from "../../render/configs.ts";
+import type { Queryable, Transaction } from "../db/database.ts";
 
-export async function eligibleNodes(tx: Transaction, request: RolloutCreate): Promise<{ id: NodeId }[]> {
-  const eligible = await tx<{ id: NodeId }[]>`
-    select n.id from nodes n
+export interface EligibleNode extends NodeFacts {
+  readonly id: NodeId;
+  /** What it runs now, as far as that is known. */
+  readonly fingerprint: Digest | null;
+}
+
+/** As they are at this moment, none included. */
+export const findNodes = async (tx: Queryable, request: RolloutCreate): Promise<EligibleNode[]> =>
+  tx<EligibleNode[]>`
+    select n.id, n.name, n.node_type as type, n.labels, state.fingerprint from nodes n
     join node_config_state state on state.node_id = n.id and state.chain_profile_id = n.chain_profile_id
     where n.chain_profile_id = ${request.chain_profile_id} and n.node_type = ${request.node_type}
       and n.enrolled_at is not null and n.revoked_at is null and n.state in ('active', 'degraded')
       and state.binary_version = ${request.source_version}
+      and n.labels @> ${tx.json(request.node_labels)}
       ${request.node_ids === undefined ? tx`` : tx`and n.id = any(${request.node_ids})`}
     order by n.id`;
+
+export async function eligibleNodes(tx: Transaction, request: RolloutCreate): Promise<EligibleNode[]> {
+  const eligible = await findNodes(tx, request);
   if (eligible.length === 0) {
+    const labels = Object.entries(request.node_labels).map(([key, value]) => `${key}=${value}`);
+    const which = labels.length === 0 ? "" : ` with ${labels.join(", ")}`;
     throw new FairleadError(
       "NO_ELIGIBLE_NODES",
-      `no node of ${request.chain_profile_id}/${request.node_type} runs version ${request.source_version}`,
+      `no node of ${request.chain_profile_id}/${request.node_type}${which} runs version ${request.source_version}`,
     );
   }
   const found = new Set<string>(eligible.map((node) => node.id));

@@ -10,12 +10,13 @@ import {
   type CommandHeader,
   type UpgradePayload,
 } from "../../core/protocol/command.ts";
-import type { Launch } from "../../core/rollout/rows.ts";
+import type { Launch } from "../../core/rollout/decision.ts";
 import type { ConfigRef, RunSpec } from "../../core/upgrade/job.ts";
 import { signCommand } from "../../trust/command.ts";
 import type { Transaction } from "../db/database.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { publishAssignments } from "../snapshots/publish-assignments.ts";
+import { configsOf } from "./rollout-configs.ts";
 
 interface RolloutFacts {
   readonly id: RolloutId;
@@ -35,6 +36,8 @@ interface Prepared {
   readonly previous_version: string | null;
   readonly previous_binary_url: string | null;
   readonly previous_checksum: Digest | null;
+  /** What it runs now, as recorded. */
+  readonly current: Digest | null;
 }
 
 export async function launchNodes(
@@ -46,16 +49,15 @@ export async function launchNodes(
 ): Promise<void> {
   if (launches.length === 0) return;
   const [rollout] = await tx<RolloutFacts[]>`select * from rollouts where id = ${rolloutId}`;
-  const configs = await tx<ConfigRef[]>`
-    select path, mode, sha256 from rollout_configs where rollout_id = ${rolloutId} order by path`;
   const launchOf = new Map(launches.map((launch) => [launch.nodeId, launch]));
+  const configs = await configsOf(tx, rolloutId, [...launchOf.keys()]);
   const prepared = await prepare(tx, rollout!, [...launchOf.keys()]);
   await assign(tx, rollout!, prepared, launchOf);
   const published = await publishAssignments(tx, authority, [...launchOf.keys()], now);
   const versions = new Map(published.map(({ nodeId, version }) => [nodeId, version]));
   const commands = prepared.map((node) => {
     const launch = launchOf.get(node.node_id)!;
-    const payload = payloadOf(rollout!, node, launch, configs);
+    const payload = payloadOf(rollout!, node, launch, configs.get(node.node_id)!);
     const commandId = CommandId.parse(randomUUID());
     const frame = signCommand(
       {
@@ -106,9 +108,11 @@ async function prepare(
   return tx<Prepared[]>`
     update nodes n set command_sequence = n.command_sequence + 1, state = 'maintenance'
     from rollout_nodes rn
+    left join node_config_state recorded
+      on recorded.node_id = rn.node_id and recorded.chain_profile_id = ${rollout.chain_profile_id}
     where n.id = any(${nodeIds}) and rn.rollout_id = ${rollout.id} and rn.node_id = n.id
     returning n.id as node_id, n.command_sequence as sequence,
-      rn.previous_version, rn.previous_binary_url, rn.previous_checksum`;
+      rn.previous_version, rn.previous_binary_url, rn.previous_checksum, recorded.fingerprint as current`;
 }
 
 async function assign(
@@ -121,7 +125,7 @@ async function assign(
     const forward = launchOf.get(node.node_id)!.direction === "forward";
     return {
       node_id: node.node_id,
-      current_fp: forward ? node.previous_checksum : rollout.target_binary_checksum,
+      current_fp: forward ? node.current : rollout.target_binary_checksum,
       target_fp: forward ? rollout.target_binary_checksum : node.previous_checksum,
     };
   });

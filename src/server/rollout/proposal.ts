@@ -1,7 +1,8 @@
 /** Auto mode reads a manifest, manual mode takes the request; both end in one shape with a content hash (rule 6). */
 import { FairleadError } from "../../core/errors.ts";
-import type { Digest, ProfileId, UpgradeId } from "../../core/ids.ts";
-import type { ConfigFile, Manifest, MigrationType, Runtime } from "../../core/manifest/schema.ts";
+import type { Digest, UpgradeId } from "../../core/ids.ts";
+import type { ConfigRecipes } from "../../core/manifest/recipe.ts";
+import type { MigrationType, Runtime } from "../../core/manifest/schema.ts";
 import {
   hashedRequest,
   type RolloutCreate,
@@ -10,10 +11,7 @@ import {
 } from "../../core/rollout/create.ts";
 import type { RunSpec } from "../../core/upgrade/job.ts";
 import { digestOfJson } from "../../trust/digest.ts";
-
-export interface ManifestReader {
-  get(profile: ProfileId, upgrade: UpgradeId): Promise<{ manifest: Manifest; contentHash: Digest }>;
-}
+import type { ManifestReader } from "../manifests/reader.ts";
 
 export interface Proposal {
   readonly upgradeId: UpgradeId | null;
@@ -25,11 +23,14 @@ export interface Proposal {
   readonly run: RunSpec;
   readonly migrationType: MigrationType;
   readonly recoveryPlan: string | null;
-  readonly configFiles: readonly ConfigFile[];
+  readonly configs: ConfigRecipes;
   readonly contentHash: Digest;
 }
 
-export async function resolveProposal(manifests: ManifestReader, request: RolloutCreate): Promise<Proposal> {
+export async function resolveProposal(
+  manifests: Pick<ManifestReader, "get">,
+  request: RolloutCreate,
+): Promise<Proposal> {
   const proposal = "upgrade_id" in request ? await fromManifest(manifests, request) : fromRequest(request);
   const expected = request.manifest_content_hash;
   if (expected !== undefined && expected !== proposal.contentHash) {
@@ -44,8 +45,14 @@ export async function resolveProposal(manifests: ManifestReader, request: Rollou
   return proposal;
 }
 
-async function fromManifest(manifests: ManifestReader, request: RolloutCreateAuto): Promise<Proposal> {
-  const { manifest, contentHash } = await manifests.get(request.chain_profile_id, request.upgrade_id);
+async function fromManifest(
+  manifests: Pick<ManifestReader, "get">,
+  request: RolloutCreateAuto,
+): Promise<Proposal> {
+  const { manifest, contentHash, configs } = await manifests.get(
+    request.chain_profile_id,
+    request.upgrade_id,
+  );
   return {
     upgradeId: manifest.upgrade_id,
     runtime: manifest.runtime,
@@ -56,7 +63,7 @@ async function fromManifest(manifests: ManifestReader, request: RolloutCreateAut
     run: manifest.run,
     migrationType: manifest.state_compatibility.migration_type,
     recoveryPlan: manifest.state_compatibility.recovery_plan,
-    configFiles: manifest.config_changes,
+    configs,
     contentHash,
   };
 }
@@ -71,6 +78,16 @@ const fromRequest = (request: RolloutCreateManual): Proposal => ({
   run: request.run,
   migrationType: request.migration_type,
   recoveryPlan: request.recovery_plan,
-  configFiles: request.config_files,
+  configs: {
+    recipes: request.config_files.map(({ path, mode, content }) => ({
+      kind: "content",
+      path,
+      mode,
+      content,
+      place: null,
+    })),
+    overrides: {},
+    overridesPlace: { file: "the request", line: 1, column: 1 },
+  },
   contentHash: digestOfJson(hashedRequest(request)),
 });

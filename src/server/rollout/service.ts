@@ -14,8 +14,8 @@ export function createRolloutService(deps: CreateDeps & { readonly nudge: Nudge 
     async create(request, actor) {
       return readRollout(db, await createRollout(deps, request, actor));
     },
-    async signal(id, kind, actor, request, idempotencyKey) {
-      const stored = await storeSignal(deps, { id, kind, actor, request, idempotencyKey });
+    async signal(id, kind, { nodeId, actor, request, idempotencyKey }) {
+      const stored = await storeSignal(deps, { id, kind, nodeId, actor, request, idempotencyKey });
       if (stored) deps.nudge(id);
       return readRollout(db, id);
     },

@@ -1,6 +1,6 @@
 /** A node whose upgrade is over: its assignment becomes `{target, rollback}`, its version is recorded (ROLL-21), its state freed. */
 import type { NodeId, RolloutId } from "../../core/ids.ts";
-import type { NodePatch } from "../../core/rollout/rows.ts";
+import type { NodePatch } from "../../core/rollout/decision.ts";
 import type { Transaction } from "../db/database.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { publishAssignments } from "../snapshots/publish-assignments.ts";
@@ -17,7 +17,6 @@ export async function settleNodes(
   const upgraded = ids((node) => node.stands === "target");
   const restored = ids((node) => node.stands === "previous");
   const broken = ids((node) => node.stands === "unknown" || node.status === "failed_rollback");
-  await recordVersions(tx, rolloutId, upgraded);
   await settleUpgraded(tx, rolloutId, upgraded);
   await settleRestored(tx, rolloutId, restored);
   await tx`update nodes set state = 'degraded' where id = any(${broken}) and state = 'maintenance'`;
@@ -25,11 +24,12 @@ export async function settleNodes(
   await publishAssignments(tx, authority, [...upgraded, ...restored], now);
 }
 
-async function recordVersions(
+async function settleUpgraded(
   tx: Transaction,
   rolloutId: RolloutId,
   nodeIds: readonly NodeId[],
 ): Promise<void> {
+  if (nodeIds.length === 0) return;
   await tx`
     insert into node_config_state (node_id, chain_profile_id, binary_version, fingerprint, updated_at)
     select rn.node_id, r.chain_profile_id, r.target_version, r.target_binary_checksum, now()
@@ -37,24 +37,29 @@ async function recordVersions(
     where rn.rollout_id = ${rolloutId} and rn.node_id = any(${nodeIds})
     on conflict (node_id, chain_profile_id) do update set binary_version = excluded.binary_version,
       fingerprint = excluded.fingerprint, updated_at = now()`;
-}
-
-async function settleUpgraded(
-  tx: Transaction,
-  rolloutId: RolloutId,
-  nodeIds: readonly NodeId[],
-): Promise<void> {
+  // A way back that was taken back ends where it began: on the target, with the same way back as before.
   await tx`
-    update service_assignments set kind = 'settled', rollback_fp = current_fp, current_fp = null
-    where rollout_id = ${rolloutId} and node_id = any(${nodeIds}) and kind = 'upgrading'`;
+    update service_assignments sa set kind = 'settled', target_fp = r.target_binary_checksum,
+      rollback_fp = rn.previous_checksum, current_fp = null
+    from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
+    where sa.rollout_id = ${rolloutId} and sa.node_id = any(${nodeIds}) and sa.kind = 'upgrading'
+      and rn.rollout_id = sa.rollout_id and rn.node_id = sa.node_id`;
 }
 
-/** Back on what it came from. A node that never had anything has no assignment to settle on. */
+/** Back on what it came from, and recorded as such. A node that never had anything has no assignment to settle on. */
 async function settleRestored(
   tx: Transaction,
   rolloutId: RolloutId,
   nodeIds: readonly NodeId[],
 ): Promise<void> {
+  if (nodeIds.length === 0) return;
+  await tx`
+    update node_config_state state set binary_version = rn.previous_version, fingerprint = rn.previous_checksum,
+      updated_at = now()
+    from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
+    where rn.rollout_id = ${rolloutId} and rn.node_id = any(${nodeIds}) and rn.previous_checksum is not null
+      and state.node_id = rn.node_id and state.chain_profile_id = r.chain_profile_id
+      and state.fingerprint is distinct from rn.previous_checksum`;
   await tx`
     delete from service_assignments sa using rollout_nodes rn
     where sa.rollout_id = ${rolloutId} and sa.node_id = any(${nodeIds}) and rn.rollout_id = sa.rollout_id

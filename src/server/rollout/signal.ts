@@ -1,63 +1,60 @@
 /** An operator's wish about a rollout becomes a row: who, what, why. The next step of the rollout reads it. */
 import { randomUUID } from "node:crypto";
 import { FairleadError } from "../../core/errors.ts";
-import type { RolloutId } from "../../core/ids.ts";
+import type { NodeId, RolloutId } from "../../core/ids.ts";
 import type { SignalRequest } from "../../core/protocol/operator-api.ts";
-import { can, type RolloutStatus, type SignalKind } from "../../core/rollout/states.ts";
-import type { Transaction } from "../db/database.ts";
+import type { SignalKind } from "../../core/rollout/states.ts";
 import type { CreateDeps } from "./create.ts";
+import { refuseIllegal, refuseWithoutWindow, type SignalledRollout } from "./refuse-signal.ts";
 import { renewIntent } from "./renew-intent.ts";
 import { voidIntent } from "./void-intent.ts";
 
 export interface Wish {
   readonly id: RolloutId;
   readonly kind: SignalKind;
+  /** For `retry` of one node and for `skip`. */
+  readonly nodeId?: NodeId | undefined;
   readonly actor: string;
   readonly request: SignalRequest;
   readonly idempotencyKey: string | undefined;
 }
 
+/** Those that go on with what was signed: they may bring a new intent for it. */
+const RENEWS: readonly SignalKind[] = ["resume", "approve_canary", "rollback", "retry"];
+
 /** False when the same wish was stored before. */
-export async function storeSignal(
-  deps: CreateDeps,
-  { id, kind, actor, request, idempotencyKey }: Wish,
-): Promise<boolean> {
+export async function storeSignal(deps: CreateDeps, wish: Wish): Promise<boolean> {
+  const { id, kind, nodeId = null, actor, request, idempotencyKey } = wish;
+  const { intent } = request;
   // A key names one wish about one rollout: the same key elsewhere is another wish.
-  const key = `${id}:${kind}:${idempotencyKey ?? randomUUID()}`;
-  if (request.intent !== undefined && kind !== "resume" && kind !== "cancel") {
-    throw new FairleadError("INVALID_INPUT", `intent: ${kind} takes none; resume and cancel do`);
+  const key = [id, kind, ...(nodeId === null ? [] : [nodeId]), idempotencyKey ?? randomUUID()].join(":");
+  if (intent !== undefined && kind !== "cancel" && !RENEWS.includes(kind)) {
+    throw new FairleadError(
+      "INVALID_INPUT",
+      `intent: ${kind} takes none; ${RENEWS.join(", ")} and cancel do`,
+    );
   }
   return deps.db.begin(async (tx) => {
-    const [row] = await tx<{ status: RolloutStatus; pause_requested: boolean }[]>`
-      select status, pause_requested from rollouts where id = ${id} for update`;
+    const [row] = await tx<SignalledRollout[]>`
+      select id, group_id, chain_profile_id, status, why, pause_requested, cancel_requested, rollback_requested,
+        rollback_allowed, intent_frame, intent_not_after, void_intent_serial
+      from rollouts where id = ${id} for update`;
     if (row === undefined) throw new FairleadError("NOT_FOUND", `no rollout ${id}`);
     const [again] = await tx`select 1 from rollout_signals where idempotency_key = ${key}`;
     if (again !== undefined) return false;
-    await refuseIllegal(tx, id, row, kind);
-    if (request.intent !== undefined) {
-      const take = kind === "resume" ? renewIntent : voidIntent;
-      await take(tx, deps, id, request.intent);
+    await refuseIllegal(tx, row, { kind, nodeId });
+    if (intent === undefined) refuseWithoutWindow(row, kind, deps.now());
+    else if (kind === "cancel") await voidIntent(tx, deps, id, intent);
+    else {
+      const [atWork] =
+        await tx`select 1 from rollout_nodes where rollout_id = ${id} and status = 'in_progress' limit 1`;
+      if (atWork !== undefined)
+        throw new FairleadError("STATE_MOVED", "nodes are at work under the present intent: wait for them");
+      await renewIntent(tx, deps, id, intent);
     }
     await tx`
-      insert into rollout_signals (rollout_id, kind, actor, reason, idempotency_key)
-      values (${id}, ${kind}, ${actor}, ${request.reason ?? null}, ${key})`;
+      insert into rollout_signals (rollout_id, kind, node_id, actor, reason, idempotency_key)
+      values (${id}, ${kind}, ${nodeId}, ${actor}, ${request.reason ?? null}, ${key})`;
     return true;
-  });
-}
-
-/** Two starts at once, one wins: a signal that waits unread counts as done. */
-async function refuseIllegal(
-  tx: Transaction,
-  id: RolloutId,
-  row: { status: RolloutStatus; pause_requested: boolean },
-  kind: SignalKind,
-): Promise<void> {
-  const [same] = await tx`
-    select 1 from rollout_signals where rollout_id = ${id} and kind = ${kind} and consumed_at is null`;
-  const takesBackPause = kind === "resume" && row.status === "running" && row.pause_requested;
-  if (same === undefined && (takesBackPause || can(row.status, kind))) return;
-  throw new FairleadError("ILLEGAL_TRANSITION", `a ${row.status} rollout cannot be asked to ${kind}`, {
-    status: row.status,
-    signal: kind,
   });
 }

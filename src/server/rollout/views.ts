@@ -13,6 +13,7 @@ import { decodeCursor, encodeCursor } from "../api/cursor.ts";
 export interface RolloutFilter {
   readonly status?: RolloutStatus | undefined;
   readonly chain_profile_id?: string | undefined;
+  readonly group_id?: string | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
@@ -29,6 +30,16 @@ export async function readRollout(db: Database, id: RolloutId): Promise<RolloutV
   return viewOf(row);
 }
 
+/** The components of groups, in their order. */
+export async function readComponents(
+  db: Database,
+  groupIds: readonly string[],
+): Promise<Map<string, RolloutView[]>> {
+  const rows = await db<RolloutRecord[]>`
+    ${columns(db)} where r.group_id = any(${[...groupIds]}) order by r.group_id, r.component_index`;
+  return Map.groupBy(rows.map(viewOf), (rollout) => rollout.group_id!);
+}
+
 /** Newest first; the cursor is the last one's age and id. */
 export async function readRollouts(db: Database, filter: RolloutFilter) {
   const after = filter.cursor === undefined ? null : decodeCursor(filter.cursor, RolloutCursor);
@@ -36,6 +47,7 @@ export async function readRollouts(db: Database, filter: RolloutFilter) {
     ${columns(db)} where true
       ${filter.status === undefined ? db`` : db`and r.status = ${filter.status}`}
       ${filter.chain_profile_id === undefined ? db`` : db`and r.chain_profile_id = ${filter.chain_profile_id}`}
+      ${filter.group_id === undefined ? db`` : db`and r.group_id = ${filter.group_id}`}
       ${after === null ? db`` : db`and (r.created_at, r.id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
     order by r.created_at desc, r.id desc limit ${filter.limit + 1}`;
   const page = rows.slice(0, filter.limit);
@@ -86,6 +98,7 @@ interface RolloutRecord {
   readonly counts: Record<string, number> | null;
   readonly intent_digest: string | null;
   readonly intent_not_after: Date | null;
+  readonly canary_approved_at: Date | null;
   readonly created_at: Date;
   readonly created_at_exact: string;
   readonly started_at: Date | null;
@@ -93,9 +106,10 @@ interface RolloutRecord {
 }
 
 const columns = (db: Database) => db`
-  select r.id, r.chain_profile_id, r.node_type, r.upgrade_id, r.runtime, r.binary_name, r.source_version, r.target_version,
+  select r.id, r.group_id, r.component_index, r.chain_profile_id, r.node_type, r.node_labels, r.upgrade_id, r.runtime, r.binary_name, r.source_version, r.target_version,
     r.target_binary_url, r.target_binary_checksum, r.manifest_content_hash, r.migration_type, r.strategy, r.batch_size,
-    r.batch_count, r.current_batch, r.failure_threshold, r.health_wait_ms, r.health_until, r.status, r.pause_requested,
+    r.canary_size, r.force_continue, r.skip_validation, r.max_unavailable, r.rollback_requested, r.rollback_allowed,
+    r.canary_approved_by, r.canary_approved_at, r.batch_count, r.current_batch, r.failure_threshold, r.health_wait_ms, r.health_until, r.status, r.pause_requested,
     r.cancel_requested, r.why, r.total_nodes, r.intent_digest, r.intent_not_after, r.created_by, r.created_at,
     r.created_at::text as created_at_exact, r.started_at, r.ended_at, counted.counts
   from rollouts r
@@ -133,6 +147,7 @@ function viewOf(row: RolloutRecord): RolloutView {
     why,
     counters: { total: total_nodes, ...counters },
     intent: intent_digest === null ? null : { digest: intent_digest, not_after: iso(intent_not_after) },
+    canary_approved_at: iso(row.canary_approved_at),
     created_at: iso(row.created_at),
     started_at: iso(row.started_at),
     ended_at: iso(row.ended_at),

@@ -1,7 +1,7 @@
 /** Scopes for people who sign in at the OpenID issuer. Only an administrator gets here, so nobody helps himself. */
 import { z } from "zod";
+import { Scope } from "../../../core/protocol/api-key-api.ts";
 import { grantOidc } from "../../auth/grants.ts";
-import { Scope } from "../../auth/principal.ts";
 import { principalOf } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
 import type { ZodApp } from "../zod-app.ts";

@@ -1,6 +1,6 @@
 /** Rollouts: create, look, steer. */
 import { z } from "zod";
-import { ProfileId, RolloutId } from "../../../core/ids.ts";
+import { NodeId, ProfileId, RolloutId, Uuid } from "../../../core/ids.ts";
 import {
   NodeUpgradeList,
   RolloutList,
@@ -12,15 +12,17 @@ import { RolloutStatus, SIGNALS } from "../../../core/rollout/states.ts";
 import { principalOf } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
 import { pageQuery } from "../page-query.ts";
+import type { RolloutService } from "../ports.ts";
+import { pathOf, signalHeaders } from "../signal-path.ts";
 import type { ZodApp } from "../zod-app.ts";
 
 const tags = ["Rollouts"];
 const params = z.strictObject({ id: RolloutId });
-/** A caller that may ask twice for one wish sends the same key with both. */
-const headers = z.object({ "idempotency-key": z.string().min(8).max(200).exactOptional() });
+const nodeParams = z.strictObject({ id: RolloutId, nodeId: NodeId });
 const listQuery = z.strictObject({
   status: RolloutStatus.exactOptional(),
   chain_profile_id: ProfileId.exactOptional(),
+  group_id: Uuid.exactOptional(),
   ...pageQuery,
 });
 
@@ -65,25 +67,55 @@ export function registerRolloutRoutes(app: ZodApp, { rollouts }: OperatorsDeps):
     async (request) => rollouts.nodes(request.params.id, request.query),
   );
 
-  for (const kind of SIGNALS) {
+  registerSignals(app, rollouts);
+  registerNodeSignals(app, rollouts);
+}
+
+/** All but `skip`, which is about one node. */
+function registerSignals(app: ZodApp, rollouts: RolloutService): void {
+  for (const kind of SIGNALS.filter((signal) => signal !== "skip")) {
     app.post(
-      `/rollouts/:id/${kind}`,
+      `/rollouts/:id/${pathOf(kind)}`,
       {
         schema: {
           tags,
-          summary: `Ask a rollout to ${kind}`,
+          summary: kind === "retry" ? "Retry every failed node" : `Ask a rollout to ${pathOf(kind)}`,
           params,
-          headers,
+          headers: signalHeaders,
           body: SignalRequest.nullish(),
           response: { 202: RolloutView },
         },
       },
       async (request, reply) => {
-        const { user } = principalOf(request);
-        const key = request.headers["idempotency-key"];
-        return reply
-          .code(202)
-          .send(await rollouts.signal(request.params.id, kind, user, request.body ?? {}, key));
+        const actor = principalOf(request).user;
+        const idempotencyKey = request.headers["idempotency-key"];
+        const asked = { actor, request: request.body ?? {}, idempotencyKey };
+        return reply.code(202).send(await rollouts.signal(request.params.id, kind, asked));
+      },
+    );
+  }
+}
+
+function registerNodeSignals(app: ZodApp, rollouts: RolloutService): void {
+  for (const kind of ["retry", "skip"] as const) {
+    app.post(
+      `/rollouts/:id/nodes/:nodeId/${kind}`,
+      {
+        schema: {
+          tags,
+          summary: kind === "retry" ? "Retry a failed node" : "Leave a node out that has not begun",
+          params: nodeParams,
+          headers: signalHeaders,
+          body: SignalRequest.nullish(),
+          response: { 202: RolloutView },
+        },
+      },
+      async (request, reply) => {
+        const { id, nodeId } = request.params;
+        const actor = principalOf(request).user;
+        const idempotencyKey = request.headers["idempotency-key"];
+        const asked = { nodeId, actor, request: request.body ?? {}, idempotencyKey };
+        return reply.code(202).send(await rollouts.signal(id, kind, asked));
       },
     );
   }

@@ -1,0 +1,26 @@
+/** How a group reads its components. */
+import { isActive } from "../rollout/states.ts";
+import type { ComponentRow } from "./rows.ts";
+
+/** Stopped by itself in a way that the group's policy decides about. */
+const FAILING = ["THRESHOLD_EXCEEDED", "CANARY_FAILED"];
+
+export const hasEnded = ({ status }: ComponentRow): boolean => !isActive(status);
+
+export const hasFailed = ({ status, why }: ComponentRow): boolean =>
+  status === "failed" ||
+  status === "cancelled" ||
+  status === "rolled_back" ||
+  (status === "paused" && FAILING.includes(why?.code ?? ""));
+
+/** Paused because its group asked for it. */
+export const isPausedByGroup = ({ status, why }: ComponentRow): boolean =>
+  status === "paused" && why?.code === "PAUSED";
+
+/** Some of its nodes were touched, and it may go back. */
+export const canGoBack = ({ status, counts, rollbackAllowed }: ComponentRow): boolean => {
+  if (!rollbackAllowed || status === "pending" || status === "rolled_back") return false;
+  return status !== "cancelled" || counts.succeeded > 0;
+};
+
+export const nameOf = ({ index, name }: ComponentRow): string => `component ${index} (${name})`;

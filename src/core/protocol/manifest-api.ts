@@ -1,0 +1,25 @@
+/** Upgrade manifests as the operators' API shows them (ROLL-1). */
+import { z } from "zod";
+import { Digest, ProfileId, UpgradeId } from "../ids.ts";
+import { MigrationType, Runtime } from "../manifest/schema.ts";
+
+const NAMED = { chain_profile_id: ProfileId, upgrade_id: UpgradeId, content_hash: Digest } as const;
+
+/** Of one that cannot be read, what is wrong with it. */
+export const ManifestSummary = z.strictObject({
+  ...NAMED,
+  runtime: Runtime.nullable(),
+  binary_name: z.string().nullable(),
+  target_version: z.string().nullable(),
+  migration_type: MigrationType.nullable(),
+  problem: z.string().nullable(),
+});
+export type ManifestSummary = z.infer<typeof ManifestSummary>;
+export const ManifestList = z.strictObject({
+  manifests: z.array(ManifestSummary),
+  next_cursor: z.string().nullable(),
+});
+
+/** The raw text, whose hash is `content_hash`. */
+export const ManifestView = z.strictObject({ ...ManifestSummary.shape, text: z.string() });
+export type ManifestView = z.infer<typeof ManifestView>;

@@ -1,0 +1,93 @@
+/** The changes that `decideRollout` asks for; the server writes them in the transaction that read the rows. */
+import type { IncidentDraft } from "../incident/draft.ts";
+import type { NodeId } from "../ids.ts";
+import type { Direction } from "../upgrade/job.ts";
+import type { UpgradePhase } from "../upgrade/phases.ts";
+import type { RolloutRow, SignalRow, Why } from "./rows.ts";
+import type { NodeUpgradeStatus, RolloutStatus, SignalKind } from "./states.ts";
+
+export type RolloutPatch = Pick<
+  RolloutRow,
+  | "status"
+  | "currentBatch"
+  | "healthUntil"
+  | "forceContinue"
+  | "pauseRequested"
+  | "cancelRequested"
+  | "rollbackRequested"
+  | "canaryApprovedBy"
+  | "canaryApprovedAt"
+  | "acknowledgedFailures"
+  | "why"
+>;
+
+export interface NodePatch {
+  readonly nodeId: NodeId;
+  readonly batchIndex: number;
+  readonly status: NodeUpgradeStatus;
+  readonly phase: UpgradePhase | null;
+  readonly actionName: string | null;
+  readonly progressPct: number;
+  readonly installedAt: number | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly stands: Stands;
+}
+
+/** What a node runs when its upgrade is over: that is what its next one starts from. */
+export type Stands = "target" | "previous" | "unknown" | "untouched";
+
+/** The server turns a launch into an assignment, a snapshot and a command. */
+export interface Launch {
+  readonly nodeId: NodeId;
+  readonly direction: Direction;
+  readonly attempt: number;
+}
+
+/**
+ * Forward: every pending node of the batch. Reverse: every one that succeeded and of which is known what it ran before.
+ * The server finds them by the index.
+ */
+export interface BatchLaunch {
+  readonly index: number;
+  readonly direction: Direction;
+}
+
+export type DecidedEvent =
+  | {
+      readonly kind: "rollout.status";
+      readonly from: RolloutStatus;
+      readonly to: RolloutStatus;
+      readonly why: Why | null;
+    }
+  | { readonly kind: "rollout.batch"; readonly batch: number; readonly direction: Direction }
+  | {
+      readonly kind: "rollout.signal";
+      readonly signal: SignalKind;
+      readonly nodeId: NodeId | null;
+      readonly actor: string;
+      readonly reason: string | null;
+      readonly applied: boolean;
+    }
+  | {
+      readonly kind: "node.upgrade";
+      readonly nodeId: NodeId;
+      readonly status: NodeUpgradeStatus;
+      readonly phase: UpgradePhase | null;
+      readonly action: string | null;
+      readonly error: Why | null;
+    };
+
+export interface RolloutDecision {
+  readonly rollout: RolloutPatch;
+  readonly nodes: readonly NodePatch[];
+  readonly launches: readonly Launch[];
+  readonly launchBatch: BatchLaunch | null;
+  /** Nodes never attempted end `skipped`. */
+  readonly skipPending: boolean;
+  /** Those of the rows' signals that had an effect. */
+  readonly appliedSignals: readonly SignalRow["id"][];
+  readonly incidents: readonly IncidentDraft[];
+  readonly events: readonly DecidedEvent[];
+  readonly wakeAt: number | null;
+}

@@ -1,0 +1,39 @@
+/** What a person must look at (ROLL-16, ROLL-19). */
+import type { IncidentDraft } from "../incident/draft.ts";
+import type { BatchNode, RolloutRow } from "./rows.ts";
+
+/** A node ended `failed_rollback`: in its own upgrade, or on the way back that an operator asked for. */
+export function incidentOfNode(rollout: RolloutRow, node: BatchNode): IncidentDraft {
+  const wasAsked = rollout.status === "rolling_back";
+  const unreadable = rollout.migrationType === "breaking" && node.errorCode === "HEALTH_CRASH_LOOP";
+  return {
+    category: wasAsked ? "upgrade_rollback_failed" : "upgrade_failed",
+    severity: "critical",
+    nodeId: node.nodeId,
+    title: titleOf(wasAsked, unreadable),
+    detail: { ...detailOf(node), crash_loop_after_rollback: node.errorCode === "HEALTH_CRASH_LOOP" },
+    recoveryPlan: rollout.migrationType === "breaking" ? rollout.recoveryPlan : null,
+  };
+}
+
+function titleOf(wasAsked: boolean, unreadable: boolean): string {
+  if (unreadable) return "the previous version crashes again and again: it may not read the new state";
+  return wasAsked ? "a node could not be rolled back" : "an upgrade failed and so did its compensation";
+}
+
+/** The wait was over, and the node showed some life without getting well. */
+export const incidentOfStall = (node: BatchNode, code: string, reason: string): IncidentDraft => ({
+  category: "upgrade_stalled",
+  severity: "warning",
+  nodeId: node.nodeId,
+  title: "a node shows life but did not get well within the health wait",
+  detail: { ...detailOf(node), error_code: code, error_message: reason },
+  recoveryPlan: null,
+});
+
+const detailOf = ({ direction, attempt, errorCode, errorMessage }: BatchNode) => ({
+  direction,
+  attempt,
+  error_code: errorCode,
+  error_message: errorMessage,
+});

@@ -1,0 +1,35 @@
+/** What of a draft is written back. */
+import type { NodePatch, RolloutPatch } from "./decision.ts";
+import type { DraftNode, DraftRollout } from "./draft.ts";
+import type { StatusCounts } from "./rows.ts";
+import { isSettled } from "./states.ts";
+
+export const failedCount = (counts: StatusCounts): number => counts.failed + counts.failed_rollback;
+
+export const patchOfRollout = (rollout: DraftRollout, counts: StatusCounts): RolloutPatch => ({
+  status: rollout.status,
+  currentBatch: rollout.currentBatch,
+  healthUntil: rollout.healthUntil,
+  forceContinue: rollout.forceContinue,
+  pauseRequested: rollout.pauseRequested,
+  cancelRequested: rollout.cancelRequested,
+  rollbackRequested: rollout.rollbackRequested,
+  canaryApprovedBy: rollout.canaryApprovedBy,
+  canaryApprovedAt: rollout.canaryApprovedAt,
+  // A failure that was seen and retried is none any more: the next one is new.
+  acknowledgedFailures: Math.min(rollout.acknowledgedFailures, failedCount(counts)),
+  why: rollout.why,
+});
+
+export const patchOfNode = (node: DraftNode): NodePatch => ({
+  nodeId: node.nodeId,
+  batchIndex: node.batchIndex,
+  status: node.status,
+  phase: isSettled(node.status) ? null : node.phase,
+  actionName: node.actionName,
+  progressPct: node.progressPct,
+  installedAt: node.installedAt,
+  errorCode: node.errorCode,
+  errorMessage: node.errorMessage,
+  stands: node.stands,
+});

@@ -1,0 +1,48 @@
+/**
+ * The way back of a whole rollout (ROLL-14): nodes that stand on the target go back, batch by batch from the last to
+ * the first. A node that fails on the way is an incident, and the rest goes on.
+ */
+import type { Draft } from "./draft.ts";
+
+export function passReverseGate(draft: Draft, now: number): void {
+  const { rollout } = draft;
+  if (draft.atWork().length > 0) return;
+  if (rollout.rollbackRequested) {
+    rollout.rollbackRequested = false;
+    rollout.cancelRequested = false;
+    draft.move("rollback", {
+      code: "ROLLING_BACK",
+      text: "rolled back as an operator asked; nodes not begun were skipped",
+    });
+  }
+  if (rollout.status !== "rolling_back") return;
+  const next = lastOnTarget(draft);
+  if (next === null) return end(draft);
+  if (rollout.intentNotAfter !== null && rollout.intentNotAfter <= now) {
+    rollout.why = {
+      code: "INTENT_EXPIRED",
+      text: "the signed window is over: sign a new intent, then ask for the rollback again",
+    };
+    return;
+  }
+  draft.openBatch(next, "reverse");
+}
+
+/** Counting what this very step has settled. */
+function lastOnTarget(draft: Draft): number | null {
+  const settledNow = [...draft.nodes.values()]
+    .filter((node) => node.status === "succeeded" && node.previous !== null)
+    .map((node) => node.batchIndex);
+  const last = Math.max(draft.lastSucceeded ?? -1, ...settledNow);
+  return last < 0 ? null : last;
+}
+
+function end(draft: Draft): void {
+  const { rolled_back, failed_rollback, succeeded } = draft.counts;
+  const kept = succeeded === 0 ? "" : `; ${succeeded} had none and stay as they are`;
+  const broken = failed_rollback === 0 ? "" : `; ${failed_rollback} need a person: see their incidents`;
+  draft.move("end_rollback", {
+    code: "ROLLED_BACK",
+    text: `${rolled_back} nodes are back on their previous version${kept}${broken}`,
+  });
+}

@@ -1,0 +1,17 @@
+-- A node's row in a rollout is written several times while it upgrades. What never changes stands elsewhere, and no
+-- index names what changes: then an update stays on its page.
+
+create table rollout_proofs (
+  rollout_id  uuid not null references rollouts,
+  node_id     uuid not null,
+  proof       jsonb not null,
+  primary key (rollout_id, node_id)
+);
+insert into rollout_proofs select rollout_id, node_id, proof from rollout_nodes;
+alter table rollout_nodes drop column proof;
+drop index rollout_nodes_by_status;
+alter table rollout_nodes set (fillfactor = 50);
+alter table nodes set (fillfactor = 70);
+alter table node_config_state set (fillfactor = 70);
+alter table service_assignments set (fillfactor = 50);
+create index rollouts_called_off on rollouts (id) where void_intent_frame is not null;

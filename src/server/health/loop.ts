@@ -1,0 +1,36 @@
+/** Looks at the nodes' health every few seconds, and for stuck ones less often. */
+import { LIMITS } from "../../core/limits.ts";
+import type { Logger } from "../../host/log.ts";
+import type { Database } from "../db/database.ts";
+import { repeat } from "../repeat.ts";
+import { freeStuckNodes } from "./cleanup.ts";
+import { CHANGES_MAX, evaluateHealth } from "./evaluate.ts";
+
+const CLEANUPS_PER_LIMIT = 30;
+
+export function startHealthLoops(
+  db: Database,
+  maintenanceLimitMs: number,
+  log: Logger,
+): { stop(): Promise<void> } {
+  const evaluating = repeat("evaluating health", LIMITS.healthLookMs, log, async () => {
+    const changed = await evaluateHealth(db);
+    if (changed !== null && changed > 0) log.info("nodes changed their state", { nodes: changed });
+    return changed === CHANGES_MAX ? 0 : LIMITS.healthLookMs;
+  });
+  const cleaning = repeat(
+    "freeing stuck nodes",
+    Math.max(100, maintenanceLimitMs / CLEANUPS_PER_LIMIT),
+    log,
+    async () => {
+      const freed = await freeStuckNodes(db, maintenanceLimitMs);
+      if (freed !== null && freed > 0)
+        log.warn("nodes were stuck in maintenance and are freed", { nodes: freed });
+    },
+  );
+  return {
+    async stop() {
+      await Promise.all([evaluating.stop(), cleaning.stop()]);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** What comes after the current batch, on the way forward and on the way back. */
+import type { NextBatch, SignalRow } from "../../core/rollout/rows.ts";
+import type { Transaction } from "../db/database.ts";
+import type { RolloutRecord } from "./rollout-record.ts";
+
+/** Nodes that an unread `skip` names are left out: a batch of nothing but those is none. */
+export async function loadNext(
+  tx: Transaction,
+  rollout: RolloutRecord,
+  signals: readonly SignalRow[],
+): Promise<NextBatch | null> {
+  const skipped = signals.flatMap(({ kind, nodeId }) => (kind === "skip" && nodeId !== null ? [nodeId] : []));
+  const [row] = await tx<{ index: number }[]>`
+    select batch_index as index from rollout_nodes
+    where rollout_id = ${rollout.id} and status = 'pending' and batch_index > ${rollout.current_batch}
+      and not node_id = any(${skipped})
+    order by batch_index limit 1`;
+  return row === undefined
+    ? null
+    : { index: row.index, byValue: await countByValue(tx, rollout, row.index, skipped) };
+}
+
+/** Of the whole profile; the current batch is counted by the decision itself, which may be changing it. */
+async function countByValue(
+  tx: Transaction,
+  rollout: RolloutRecord,
+  index: number,
+  skipped: readonly string[],
+): Promise<NextBatch["byValue"]> {
+  const { id, max_unavailable: limit, chain_profile_id, current_batch } = rollout;
+  if (limit === null) return [];
+  return tx<{ value: string; nodes: number; away: number }[]>`
+    with opening as (
+      select rn.node_id, n.labels->>${limit.label} as value
+      from rollout_nodes rn join nodes n on n.id = rn.node_id
+      where rn.rollout_id = ${id} and rn.batch_index = ${index} and rn.status = 'pending'
+        and not rn.node_id = any(${skipped})
+    ), away as (
+      select n.labels->>${limit.label} as value
+      from nodes n left join rollout_nodes rn on rn.node_id = n.id and rn.rollout_id = ${id}
+      where n.chain_profile_id = ${chain_profile_id} and n.revoked_at is null
+        and (n.state in ('down', 'failed', 'degraded') or rn.status in ('failed', 'failed_rollback'))
+        and rn.batch_index is distinct from ${current_batch}
+        and not exists (select 1 from opening where opening.node_id = n.id)
+    )
+    select value, count(*)::int as nodes,
+      (select count(*)::int from away where away.value = opening.value) as away
+    from opening where value is not null group by value order by value`;
+}
+
+/** Looked for only where a way back may begin or go on. */
+export async function loadLastSucceeded(
+  tx: Transaction,
+  rollout: RolloutRecord,
+  signals: readonly SignalRow[],
+): Promise<number | null> {
+  const goesBack =
+    rollout.status === "rolling_back" ||
+    rollout.rollback_requested ||
+    signals.some(({ kind }) => kind === "rollback");
+  if (!goesBack) return null;
+  const [row] = await tx<{ index: number }[]>`
+    select batch_index as index from rollout_nodes where rollout_id = ${rollout.id} and status = 'succeeded'
+      and previous_checksum is not null
+    order by batch_index desc limit 1`;
+  return row?.index ?? null;
+}

@@ -1,0 +1,109 @@
+/** The nodes that a step looks at one by one: the current batch, and what unread signals name outside it. */
+import type { ErrorCode } from "../../core/error-codes.ts";
+import type { CommandId, Digest, NodeId } from "../../core/ids.ts";
+import type { NodeState, ProgramReport } from "../../core/protocol/agent-api.ts";
+import type { HealthFacts } from "../../core/rollout/health.ts";
+import type { BatchNode, SignalRow } from "../../core/rollout/rows.ts";
+import type { NodeUpgradeStatus } from "../../core/rollout/states.ts";
+import type { Direction } from "../../core/upgrade/job.ts";
+import type { UpgradePhase } from "../../core/upgrade/phases.ts";
+import type { Transaction } from "../db/database.ts";
+import { ms, type RolloutRecord } from "./rollout-record.ts";
+
+export interface HealthRecord {
+  readonly state: NodeState;
+  readonly received_at: Date | null;
+  readonly program: ProgramReport | null;
+}
+
+export const factsOf = ({ state, received_at, program }: HealthRecord): HealthFacts => ({
+  heartbeatAt: ms(received_at),
+  applicationHealth: program?.application_health ?? null,
+  syncStatus: program?.sync_status ?? null,
+  nodeState: state,
+  restarts: program?.restarts ?? 0,
+  runningFingerprint: program?.running_fingerprint ?? null,
+});
+
+interface NodeRecord extends HealthRecord {
+  readonly node_id: NodeId;
+  readonly batch_index: number;
+  readonly status: NodeUpgradeStatus;
+  readonly upgrade_phase: UpgradePhase | null;
+  readonly action_name: string | null;
+  readonly progress_pct: number;
+  readonly direction: Direction;
+  readonly attempt_count: number;
+  readonly command_id: CommandId | null;
+  readonly launched_at: Date | null;
+  readonly installed_at: Date | null;
+  readonly error_code: ErrorCode | null;
+  readonly error_message: string | null;
+  readonly previous_checksum: Digest | null;
+  readonly recorded: Digest | null;
+  readonly label_value: string | null;
+}
+
+export async function loadBatch(tx: Transaction, rollout: RolloutRecord): Promise<BatchNode[]> {
+  if (rollout.current_batch < 0) return [];
+  return read(tx, rollout, tx`and rn.batch_index = ${rollout.current_batch}`);
+}
+
+/** `retry` without a node means all that failed. */
+export async function loadNamed(
+  tx: Transaction,
+  rollout: RolloutRecord,
+  signals: readonly SignalRow[],
+): Promise<BatchNode[]> {
+  const named = signals.flatMap(({ nodeId }) => (nodeId === null ? [] : [nodeId]));
+  const allFailed = signals.some(({ kind, nodeId }) => kind === "retry" && nodeId === null);
+  if (named.length === 0 && !allFailed) return [];
+  return read(
+    tx,
+    rollout,
+    tx`and rn.batch_index <> ${rollout.current_batch}
+      and (rn.node_id = any(${named}) or (${allFailed} and rn.status = 'failed'))`,
+  );
+}
+
+async function read(
+  tx: Transaction,
+  rollout: RolloutRecord,
+  which: ReturnType<Transaction>,
+): Promise<BatchNode[]> {
+  const rows = await tx<NodeRecord[]>`
+    select rn.node_id, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct, rn.direction,
+      rn.attempt_count, rn.command_id, rn.launched_at, rn.installed_at, rn.error_code, rn.error_message,
+      rn.previous_checksum, state.fingerprint as recorded, n.labels->>${rollout.max_unavailable?.label ?? ""} as label_value,
+      n.state, hb.received_at, program.report as program
+    from rollout_nodes rn
+    join nodes n on n.id = rn.node_id
+    left join node_config_state state
+      on state.node_id = rn.node_id and state.chain_profile_id = ${rollout.chain_profile_id}
+    left join node_heartbeats hb on hb.node_id = rn.node_id
+    left join lateral (
+      select report from jsonb_array_elements(hb.programs) as report
+      where report->>'chain_profile_id' = ${rollout.chain_profile_id} limit 1
+    ) program on true
+    where rn.rollout_id = ${rollout.id} ${which}`;
+  return rows.map((row) => ({
+    nodeId: row.node_id,
+    batchIndex: row.batch_index,
+    status: row.status,
+    phase: row.upgrade_phase,
+    actionName: row.action_name,
+    progressPct: row.progress_pct,
+    direction: row.direction,
+    attempt: row.attempt_count,
+    commandId: row.command_id,
+    launchedAt: ms(row.launched_at),
+    installedAt: ms(row.installed_at),
+    errorCode: row.error_code,
+    errorMessage: row.error_message,
+    target: rollout.target_binary_checksum as Digest,
+    previous: row.previous_checksum,
+    recorded: row.recorded,
+    labelValue: row.label_value,
+    facts: factsOf(row),
+  }));
+}

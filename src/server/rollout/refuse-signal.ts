@@ -1,0 +1,132 @@
+/**
+ * What a signal is refused for before it is stored. The rollout's row is locked: what is looked at here holds until
+ * the row is committed, and the step that reads the signal looks again.
+ */
+import { FairleadError } from "../../core/errors.ts";
+import type { NodeId, RolloutId } from "../../core/ids.ts";
+import { Intent } from "../../core/protocol/intent.ts";
+import { refusalOf } from "../../core/rollout/allow.ts";
+import type { Why } from "../../core/rollout/rows.ts";
+import {
+  isActive,
+  type NodeUpgradeStatus,
+  type RolloutStatus,
+  type SignalKind,
+} from "../../core/rollout/states.ts";
+import { decodeFrame } from "../../trust/frame.ts";
+import type { Transaction } from "../db/database.ts";
+import { reclaimProfile } from "./reclaim-profile.ts";
+
+export interface SignalledRollout {
+  readonly id: RolloutId;
+  readonly group_id: string | null;
+  readonly chain_profile_id: string;
+  readonly status: RolloutStatus;
+  readonly why: Why | null;
+  readonly pause_requested: boolean;
+  readonly cancel_requested: boolean;
+  readonly rollback_requested: boolean;
+  readonly rollback_allowed: boolean;
+  readonly intent_frame: Buffer | null;
+  readonly intent_not_after: Date | null;
+  readonly void_intent_serial: number | null;
+}
+
+interface Asked {
+  readonly kind: SignalKind;
+  readonly nodeId: NodeId | null;
+}
+
+/** What goes past a group without going behind its back. */
+const OPEN_TO_MEMBERS: readonly SignalKind[] = ["approve_canary", "force", "retry", "skip"];
+/** A component in one of these waits for a person whatever its group does. */
+const WAITS_FOR_A_PERSON = ["INTENT_EXPIRED", "UNAVAILABLE_LIMIT"];
+
+const illegal = (row: SignalledRollout, kind: SignalKind, text: string): FairleadError =>
+  new FairleadError("ILLEGAL_TRANSITION", text, { status: row.status, signal: kind });
+
+export async function refuseIllegal(tx: Transaction, row: SignalledRollout, asked: Asked): Promise<void> {
+  const { kind, nodeId } = asked;
+  refuseMember(row, kind);
+  const [same] = await tx`
+    select 1 from rollout_signals where rollout_id = ${row.id} and kind = ${kind} and consumed_at is null
+      and node_id is not distinct from ${nodeId}`;
+  // Two starts at once, one wins: a signal that waits unread counts as done.
+  if (same !== undefined) throw illegal(row, kind, `${kind} was asked for just now`);
+  const refusal = refusalOf(
+    {
+      status: row.status,
+      whyCode: row.why?.code ?? null,
+      pauseRequested: row.pause_requested,
+      cancelRequested: row.cancel_requested,
+      rollbackRequested: row.rollback_requested,
+      rollbackAllowed: row.rollback_allowed,
+    },
+    kind,
+  );
+  if (refusal !== null)
+    throw new FairleadError(refusal.code, refusal.text, { status: row.status, signal: kind });
+  if (kind === "retry" || kind === "skip") await refuseNode(tx, row, asked);
+  if (kind === "rollback" && !isActive(row.status)) await refuseLateRollback(tx, row);
+}
+
+function refuseMember(row: SignalledRollout, kind: SignalKind): void {
+  if (row.group_id === null || OPEN_TO_MEMBERS.includes(kind)) return;
+  const waits = WAITS_FOR_A_PERSON.includes(row.why?.code ?? "");
+  if (waits && (kind === "resume" || (kind === "rollback" && row.status === "rolling_back"))) return;
+  throw new FairleadError("GROUP_MEMBER", `rollout ${row.id} is a component of a group`, {
+    group_id: row.group_id,
+    signal: kind,
+  });
+}
+
+async function refuseNode(tx: Transaction, row: SignalledRollout, { kind, nodeId }: Asked): Promise<void> {
+  if (nodeId === null) {
+    if (kind === "skip") throw new FairleadError("INVALID_INPUT", "skip names a node");
+    const [failed] =
+      await tx`select 1 from rollout_nodes where rollout_id = ${row.id} and status = 'failed' limit 1`;
+    if (failed === undefined) throw illegal(row, kind, "no node of this rollout has failed");
+    return;
+  }
+  const [node] = await tx<{ status: NodeUpgradeStatus }[]>`
+    select status from rollout_nodes where rollout_id = ${row.id} and node_id = ${nodeId}`;
+  if (node === undefined) throw new FairleadError("NOT_FOUND", `no node ${nodeId} in rollout ${row.id}`);
+  if (kind === "retry" && node.status === "failed_rollback")
+    throw illegal(row, kind, "the node's rollback failed too: a person must look at it, see its incident");
+  const wanted = kind === "retry" ? "failed" : "pending";
+  if (node.status !== wanted)
+    throw illegal(row, kind, `the node is ${node.status}; ${kind} is for one that is ${wanted}`);
+}
+
+/** The profile must be free, and its nodes still where this rollout left them. */
+async function refuseLateRollback(tx: Transaction, row: SignalledRollout): Promise<void> {
+  await reclaimProfile(tx, row.chain_profile_id, row.group_id ?? row.id);
+  const [later] = await tx<{ rollout_id: string }[]>`
+    select sa.rollout_id from rollout_nodes rn
+    join service_assignments sa on sa.node_id = rn.node_id and sa.chain_profile_id = ${row.chain_profile_id}
+    where rn.rollout_id = ${row.id} and rn.status = 'succeeded' and sa.rollout_id is distinct from rn.rollout_id limit 1`;
+  if (later !== undefined)
+    throw new FairleadError(
+      "ROLLBACK_REFUSED",
+      "a later rollout has changed some of its nodes: roll that back",
+      {
+        rollout_id: later.rollout_id,
+      },
+    );
+}
+
+/** Nodes would refuse all of it one by one: said here, once, with what to do. */
+export function refuseWithoutWindow(row: SignalledRollout, kind: SignalKind, now: number): void {
+  if (kind !== "rollback" && kind !== "retry") return;
+  if (row.intent_not_after !== null && row.intent_not_after.getTime() <= now)
+    throw new FairleadError(
+      "INTENT_EXPIRED",
+      `the signed window closed at ${row.intent_not_after.toISOString()}`,
+    );
+  if (row.void_intent_serial === null || row.intent_frame === null) return;
+  const { serial } = Intent.parse(
+    JSON.parse(Buffer.from(decodeFrame(row.intent_frame).header).toString("utf8")),
+  );
+  if (serial <= row.void_intent_serial)
+    throw new FairleadError("INTENT_REQUIRED", "its intent was called off by the cancel: sign a new one");
+}
