@@ -14,6 +14,7 @@ import { identify } from "./identity/identify.ts";
 import { keepRenewed } from "./identity/renew.ts";
 import { folderOf, type Identity } from "./identity/store.ts";
 import { openLink } from "./link/link.ts";
+import { namedReplicas } from "./link/named-replicas.ts";
 import { openOutbox } from "./link/outbox.ts";
 import { openPrograms, stateDirOf } from "./programs/open.ts";
 import { createPulse } from "./pulse.ts";
@@ -44,12 +45,17 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
   const snapshots = await openSnapshotStore(folder, identity, clock);
   const contact = createContact(clock);
   const keeper = createGateKeeper(snapshots, contact);
-  const connect = (as: Identity) => observeLink(openLink(as), contact, snapshots);
+  const connect = (as: Identity) =>
+    observeLink(
+      openLink(as, () => namedReplicas(snapshots)),
+      contact,
+      snapshots,
+    );
   let link = connect(identity);
   const ledger = await openLedger(folder);
   const stateDir = stateDirOf(config);
   await ensureDirectory(stateDir, 0o700);
-  const programs = openPrograms(config, shimCommand, clock, fs);
+  const programs = openPrograms(config, shimCommand, clock, log, fs);
   const pulse = createPulse({ programs, snapshots, ledger, link: () => link, clock, log });
   const outbox = await openOutbox({ folder, link: () => link, heartbeat: pulse.measure, clock, log });
   const { busy, beat } = pulse;

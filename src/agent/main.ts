@@ -88,7 +88,7 @@ async function printStatus(configPath: string, json: boolean): Promise<number> {
 /** For a machine that leaves the fleet: its programs outlive the agent on purpose, and end only here. */
 async function stopPrograms(configPath: string): Promise<number> {
   const config = await loadConfig(configPath);
-  const programs = openPrograms(config, shimCommand(), systemClock);
+  const programs = openPrograms(config, shimCommand(), systemClock, createLogger());
   for (const profile of programs.all()) await programs.adapter(profile).stop(new AbortController().signal);
   return EXIT.ok;
 }

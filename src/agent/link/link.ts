@@ -1,4 +1,5 @@
-/** The agent's one connection to its control plane: outbound, mutual TLS, everything bounded. */
+/** The agent's one way to its control plane: outbound, mutual TLS, everything bounded. */
+import { randomInt } from "node:crypto";
 import { FairleadError } from "../../core/errors.ts";
 import type { Digest } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -9,9 +10,9 @@ import {
   type PollRequest,
   type ReportRequest,
 } from "../../core/protocol/agent-api.ts";
-import { createHttpClient, jsonOf, type HttpRequest, type HttpResponse } from "../../host/bounded-http.ts";
+import { jsonOf, type HttpRequest } from "../../host/bounded-http.ts";
 import type { Identity } from "../identity/store.ts";
-import { serverError } from "./server-error.ts";
+import { openReplicas } from "./replicas.ts";
 
 const POLL_RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -24,18 +25,16 @@ export interface Link {
   close(): void;
 }
 
-export function openLink(identity: Identity): Link {
+/** `others` are replicas besides the one that the node enrolled at. */
+export function openLink(identity: Identity, others: () => readonly string[] = () => []): Link {
   const { agent_url, ca, certificate_chain: cert, private_key: key } = identity;
-  const client = createHttpClient({
-    origin: new URL(agent_url).origin,
+  const replicas = openReplicas({
+    first: agent_url,
+    others,
     tls: { ca, cert, key, minVersion: "TLSv1.3" },
+    lot: shuffled,
   });
-
-  async function send(path: string, request: HttpRequest): Promise<HttpResponse> {
-    const response = await client.request(path, request);
-    if (response.status >= 300) throw serverError(response);
-    return response;
-  }
+  const { send } = replicas;
   const post = (path: string, json: unknown, more: HttpRequest = {}) =>
     send(path, { method: "POST", json, ...more });
 
@@ -45,6 +44,7 @@ export function openLink(identity: Identity): Link {
       const response = await post("/agent/v1/poll", request, {
         signal,
         timeoutMs,
+        silenceMaxMs: LIMITS.pollSilenceMaxMs,
         maxResponseBytes: POLL_RESPONSE_BYTES_MAX,
       });
       if (response.status === 204) return null;
@@ -68,6 +68,11 @@ export function openLink(identity: Identity): Link {
     async renew(csr) {
       return RenewResponse.parse(jsonOf(await post("/agent/v1/renew", { csr }))).certificate_chain;
     },
-    close: () => client.close(),
+    close: () => replicas.close(),
   };
+}
+
+function shuffled(urls: readonly string[]): string[] {
+  const left = [...urls];
+  return urls.map(() => left.splice(randomInt(left.length), 1)[0]!);
 }

@@ -33,11 +33,10 @@ export const HealthProbe = z.strictObject({
 });
 export type HealthProbe = z.infer<typeof HealthProbe>;
 
-export const ProgramConfig = z.strictObject({
-  install_path: AbsolutePath,
+/** What every program has, whatever runs it. */
+const common = {
   data_dir: AbsolutePath,
   config_dir: AbsolutePath,
-  runtime: z.enum(["process"]).default("process"),
   health: HealthProbe,
   artifact_origins: z.array(Origin).max(32).default([]),
   /** Stays below the budget of `stop_node`, or a program that ignores SIGTERM could never be stopped in time. */
@@ -48,8 +47,59 @@ export const ProgramConfig = z.strictObject({
   env: RunSpec.shape.env,
   /** The version that was provisioned, for display only. */
   version: Version.nullable().default(null),
+};
+
+export const ProcessProgram = z.strictObject({
+  ...common,
+  runtime: z.literal("process").default("process"),
+  install_path: AbsolutePath,
 });
+export type ProcessProgram = z.infer<typeof ProcessProgram>;
+
+export const SystemdProgram = z.strictObject({
+  ...common,
+  runtime: z.literal("systemd"),
+  install_path: AbsolutePath.refine(
+    (path) => !/[$\x00-\x1f\x7f]/.test(path),
+    "systemd would read it otherwise",
+  ),
+  /** Made by the machine's operator; Fairlead adds drop-ins to it. No template without its instance. */
+  unit: z
+    .string()
+    .max(200)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9:_.-]*(@[A-Za-z0-9:_.-]+)?\.service$/),
+});
+export type SystemdProgram = z.infer<typeof SystemdProgram>;
+
+/** Written in full, with its registry: the engine completes no short name for us. */
+const Repository = z
+  .string()
+  .max(255)
+  .regex(
+    /^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(\/[a-z0-9]+([._-]{1,2}[a-z0-9]+)*)+$/,
+    "registry/repository, without a tag",
+  );
+
+export const DockerProgram = z.strictObject({
+  ...common,
+  runtime: z.literal("docker"),
+  /** Made by the machine's operator; Fairlead puts others in its place that have its settings. */
+  container: z
+    .string()
+    .max(100)
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]+$/),
+  engine_socket: AbsolutePath.default("/var/run/docker.sock"),
+  image_repositories: z.array(Repository).max(32).default([]),
+  /** JSON with `username` and `password`, or `identitytoken`; its owner's alone. */
+  registry_auth_file: AbsolutePath.nullable().default(null),
+});
+export type DockerProgram = z.infer<typeof DockerProgram>;
+
+export const ProgramConfig = z.discriminatedUnion("runtime", [ProcessProgram, SystemdProgram, DockerProgram]);
 export type ProgramConfig = z.infer<typeof ProgramConfig>;
+
+/** Programs that are one executable file. */
+export type FileProgram = ProcessProgram | SystemdProgram;
 
 export const ProgramsConfig = z.record(ProfileId, ProgramConfig);
 export type ProgramsConfig = z.infer<typeof ProgramsConfig>;

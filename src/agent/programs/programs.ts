@@ -1,11 +1,10 @@
 /** The programs that the local config names, each with its adapter, and what they look like right now. */
-import { lstat } from "node:fs/promises";
 import type { Digest, ProfileId } from "../../core/ids.ts";
 import type { ProgramReport } from "../../core/protocol/agent-api.ts";
-import type { RuntimeAdapter } from "../upgrade/port.ts";
+import type { Logger } from "../../host/log.ts";
+import type { RuntimeAdapter, Supervision } from "../upgrade/port.ts";
 import { readActivation } from "../upgrade/activations.ts";
 import type { ProgramConfig, ProgramsConfig } from "./config.ts";
-import { measureInstalled } from "./measure.ts";
 import { probe } from "./probe.ts";
 
 export interface Programs {
@@ -21,6 +20,7 @@ export function createPrograms(
   configs: ProgramsConfig,
   stateDir: string,
   adapterFor: (profile: ProfileId, config: ProgramConfig) => RuntimeAdapter,
+  log: Pick<Logger, "error">,
 ): Programs {
   const entries = new Map(
     Object.entries(configs).map(([profile, config]) => {
@@ -30,12 +30,22 @@ export function createPrograms(
   );
   const installed = createInstalledCache();
 
+  /** A runtime that does not answer is told as a program that is not seen: the heartbeat comes all the same. */
+  async function told<T>(profile: ProfileId, what: string, asked: Promise<T>, unknown: T): Promise<T> {
+    try {
+      return await asked;
+    } catch (error) {
+      log.error("the runtime does not answer", { profile, what, error });
+      return unknown;
+    }
+  }
+
   async function reportOne(profile: ProfileId): Promise<ProgramReport> {
     const { config, adapter } = entries.get(profile)!;
     const [health, supervision, fingerprint, record] = await Promise.all([
       probe(config.health),
-      adapter.supervision(),
-      installed(config),
+      told(profile, "what runs", adapter.supervision(), UNSEEN),
+      told(profile, "what is installed", installed(profile, adapter), null),
       readActivation(stateDir, profile),
     ]);
     const { running } = supervision;
@@ -56,30 +66,22 @@ export function createPrograms(
     all: () => [...entries.keys()],
     config: (profile) => entries.get(profile)!.config,
     adapter: (profile) => entries.get(profile)!.adapter,
-    measure: async (profile) =>
-      entries.has(profile) ? measureInstalled(entries.get(profile)!.config) : null,
+    measure: async (profile) => (entries.has(profile) ? entries.get(profile)!.adapter.measure() : null),
     report: () => Promise.all([...entries.keys()].map(reportOne)),
   };
 }
 
-/** Hashing a large file for every heartbeat would cost more than the agent may: hashed again when the file changed. */
-function createInstalledCache(): (config: ProgramConfig) => Promise<Digest | null> {
-  const seen = new Map<string, { stamp: string; digest: Digest | null }>();
-  return async (config) => {
-    const stamp = await stampOf(config.install_path);
-    const before = seen.get(config.install_path);
+const UNSEEN: Supervision = { running: null, restarts: 0, restarted_at: [], last_exit: null };
+
+/** Hashing a large file for every heartbeat would cost more than the agent may: hashed again when it changed. */
+function createInstalledCache() {
+  const seen = new Map<ProfileId, { stamp: string; digest: Digest | null }>();
+  return async (profile: ProfileId, adapter: RuntimeAdapter): Promise<Digest | null> => {
+    const stamp = await adapter.installedStamp();
+    const before = seen.get(profile);
     if (before?.stamp === stamp) return before.digest;
-    const digest = await measureInstalled(config);
-    seen.set(config.install_path, { stamp, digest });
+    const digest = await adapter.measure();
+    seen.set(profile, { stamp, digest });
     return digest;
   };
-}
-
-async function stampOf(path: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = await lstat(path, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join(".");
-  } catch {
-    return "absent";
-  }
 }

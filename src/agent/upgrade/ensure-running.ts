@@ -8,7 +8,6 @@ import { FairleadError } from "../../core/errors.ts";
 import type { Digest, ProfileId } from "../../core/ids.ts";
 import type { FileSystemPort } from "../../host/file-system-port.ts";
 import type { ProgramConfig } from "../programs/config.ts";
-import { measureInstalled } from "../programs/measure.ts";
 import { readActivation } from "./activations.ts";
 import { readCheckpoint } from "./checkpoints.ts";
 import { type Hold, readHold } from "./held.ts";
@@ -51,7 +50,7 @@ export async function ensureRunning(deps: EnsureRunningDeps): Promise<EnsureRunn
   // A program without its shim runs, but nobody would restart it: `start` takes it over by stopping it first.
   if (await adapter.isSupervised()) return { kind: "running" };
 
-  const installed = await measureInstalled(program, fs);
+  const installed = await adapter.measure();
   if (installed === null) return { kind: "not_installed" };
   const record = await readActivation(stateDir, profile, fs);
   if (record !== null && record.current.fingerprint !== installed) {

@@ -52,17 +52,17 @@ async function complete(run: UpgradeRun): Promise<UpgradeOutcome> {
   const { job, plan } = run.checkpoint;
   await logged(run.deps, "the download was not removed", async () => adapter.removeDownload(plan.artifact));
   await logged(run.deps, "the hold was not lifted", async () => release(stateDir, job.chain_profile_id, fs));
-  const instance_id = (await adapter.running())?.instance_id ?? null;
+  const instance_id = await instanceNow(run.deps);
   return conclude(run, { verdict: "COMPLETED", error: null, compensated: false, instance_id });
 }
 
 async function fail(run: UpgradeRun, failure: Failure): Promise<UpgradeOutcome> {
-  const { adapter, stateDir, clock, log, fs } = run.deps;
+  const { stateDir, clock, log, fs } = run.deps;
   const { chain_profile_id } = run.checkpoint.job;
   log.warn("the upgrade failed and is taken back", { ...failure });
   const taken = await takeBack(run, failure);
   if (taken.kind === "restored") {
-    const instance_id = (await adapter.running())?.instance_id ?? null;
+    const instance_id = await instanceNow(run.deps);
     return conclude(run, { verdict: "FAILED", error: failure, compensated: true, instance_id });
   }
   log.error("the upgrade could not be taken back: the node needs a person", { ...taken.failure });
@@ -74,6 +74,16 @@ async function fail(run: UpgradeRun, failure: Failure): Promise<UpgradeOutcome> 
     compensated: false,
     instance_id: null,
   });
+}
+
+/** For the report only: a runtime that does not answer any more turns no verdict. */
+async function instanceNow({ adapter, log }: UpgradeDeps): Promise<string | null> {
+  try {
+    return (await adapter.running())?.instance_id ?? null;
+  } catch (error) {
+    log.error("the runtime does not tell what runs", { error });
+    return null;
+  }
 }
 
 type Verdict = Omit<UpgradeOutcome, "started_at" | "ended_at">;

@@ -20,6 +20,12 @@ export interface BackupRequest {
   readonly needed: readonly string[];
 }
 
+/** For runtimes that settle with the installation how a program will run. */
+export interface InstallRequest {
+  readonly key: string;
+  readonly run: RunSpec;
+}
+
 export interface StartRequest {
   /** `{rollout}.{direction}.{attempt}`: instance ids are `{key}.{n}`. */
   readonly key: string;
@@ -61,8 +67,13 @@ export interface RuntimeAdapter {
   /** Throws BACKUP_CORRUPT unless every byte is the one that was saved. */
   readBackup(ref: BackupRef): Promise<Backup>;
 
-  isInstalled(artifact: ArtifactRef): Promise<boolean>;
-  install(artifact: ArtifactRef, signal: AbortSignal): Promise<void>;
+  /** What is installed: measured now, never remembered, for someone may have changed it. Null when nothing is. */
+  measure(): Promise<Digest | null>;
+  /** Differs whenever `measure` might: cheap enough for every heartbeat. */
+  installedStamp(): Promise<string>;
+  /** With a request: installed for it. Without: its bytes are in place. */
+  isInstalled(artifact: ArtifactRef, request?: InstallRequest): Promise<boolean>;
+  install(artifact: ArtifactRef, signal: AbortSignal, request: InstallRequest): Promise<void>;
   restore(ref: BackupRef, signal: AbortSignal): Promise<void>;
 
   writeConfig(config: ConfigRef, bytes: Uint8Array, run: RunSpec, signal: AbortSignal): Promise<void>;

@@ -11,15 +11,15 @@ import type { UpgradeDeps } from "../../../src/agent/upgrade/run.ts";
 import { stagedConfigs } from "../../../src/agent/upgrade/staged-configs.ts";
 import { type ActionName, UPGRADE_ACTIONS } from "../../../src/core/upgrade/phases.ts";
 import { failingAlways, failingOnce, METHOD_OF } from "../../support/programs/failing-adapter.ts";
-import { CRASHING, type Machine, never, PROFILE } from "../../support/programs/machine.ts";
+import { type ContractMachine, never, PROFILE } from "../../support/programs/contract-machine.ts";
 
 const BEFORE = { "app.toml": "level = 1\n", "other.toml": "untouched\n" };
 const AFTER = { "app.toml": "level = 2\n", "peers/list.toml": "new file\n" };
 const NAMES = UPGRADE_ACTIONS.map(({ name }) => name);
 
-export function adapterContract(runtime: string, makeMachine: () => Promise<Machine>): void {
+export function adapterContract(runtime: string, makeMachine: () => Promise<ContractMachine>): void {
   describe(`a ${runtime} program`, () => {
-    let m: Machine;
+    let m: ContractMachine;
     beforeEach(async () => {
       m = await makeMachine();
       await m.provision("1.0.0", BEFORE);
@@ -119,7 +119,7 @@ export function adapterContract(runtime: string, makeMachine: () => Promise<Mach
 
     it("ROLL-5: a new version that ends at once is taken back", async () => {
       const installed = await m.installed();
-      const outcome = await m.upgrade(m.job({ version: "2.0.0", configs: AFTER, bytes: CRASHING }));
+      const outcome = await m.upgrade(m.job({ version: "2.0.0", configs: AFTER, crashing: true }));
       expect(outcome).toMatchObject({
         verdict: "FAILED",
         compensated: true,
@@ -174,7 +174,7 @@ export function adapterContract(runtime: string, makeMachine: () => Promise<Mach
       expect(await m.upgrade(forward)).toMatchObject({ verdict: "COMPLETED" });
       const { rollout_id } = forward;
       const back = m.job({ version: "1.0.0", direction: "reverse", rollout_id, upgrade_id: "to-2" });
-      m.server.put(`/${back.artifact.fingerprint}`, "gone"); // the bytes come from the backup
+      await m.loseArtifact(back); // the bytes come from the backup
       expect(await m.upgrade(back)).toMatchObject({ verdict: "COMPLETED", error: null });
       expect((await m.version()).version).toBe("1.0.0");
       expect(await m.configs()).toEqual(BEFORE);

@@ -1,6 +1,5 @@
 /** The process runtime with real files and a pretended program: for sweeps that would start thousands of real ones. */
-import type { ProgramConfig } from "../../../src/agent/programs/config.ts";
-import { measureInstalled } from "../../../src/agent/programs/measure.ts";
+import type { FileProgram } from "../../../src/agent/programs/config.ts";
 import { artifactFiles } from "../../../src/agent/upgrade/adapters/files/artifact-files.ts";
 import { configFiles } from "../../../src/agent/upgrade/adapters/files/config-files.ts";
 import { stateBackup } from "../../../src/agent/upgrade/adapters/files/state-backup.ts";
@@ -20,13 +19,14 @@ export const fakeProcesses = (): FakeProcesses => ({ running: null, run: null, i
 
 export function fakeRuntime(
   world: FakeProcesses,
-  program: ProgramConfig,
+  program: FileProgram,
   fs: FileSystemPort = nodeFileSystem,
 ): RuntimeAdapter {
   const saved = stateBackup({ program, fs, clock: systemClock });
   const supervision = () => ({ running: world.running, restarts: 0, restarted_at: [], last_exit: null });
+  const files = artifactFiles({ program, fs, saved });
   return {
-    ...artifactFiles({ program, fs, saved }),
+    ...files,
     ...configFiles({ program, fs, saved }),
     backup: async (request, signal) =>
       saved.save(request, { ran: world.running !== null, run: world.run ?? program.run }, signal),
@@ -34,7 +34,7 @@ export function fakeRuntime(
     readBackup: saved.read,
     reload: async () => void world.log.push("reload"),
     async start({ key, fingerprint, run }, signal) {
-      const installed = await measureInstalled(program, fs); // as the shim does
+      const installed = await files.measure(); // as the shim does
       signal.throwIfAborted();
       if (installed !== fingerprint) throw new Error("the shim refuses other bytes");
       const instance_id = `${key}.${world.instances.filter((id) => id.startsWith(`${key}.`)).length + 1}`;

@@ -3,14 +3,11 @@ import { randomUUID } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { ProgramConfig } from "../../../src/agent/programs/config.ts";
-import { processAdapter } from "../../../src/agent/upgrade/adapters/process/index.ts";
+import { type FileProgram, ProgramConfig } from "../../../src/agent/programs/config.ts";
 import { ensureRunning } from "../../../src/agent/upgrade/ensure-running.ts";
 import { runUpgrade } from "../../../src/agent/upgrade/executor.ts";
 import type { RuntimeAdapter } from "../../../src/agent/upgrade/port.ts";
 import type { UpgradeDeps } from "../../../src/agent/upgrade/run.ts";
-import { ProfileId } from "../../../src/core/ids.ts";
 import { type ConfigRef, UpgradeJob } from "../../../src/core/upgrade/job.ts";
 import { helloProgram } from "../../../src/demo/hello-program.ts";
 import { systemClock } from "../../../src/host/clock.ts";
@@ -18,11 +15,13 @@ import type { FileSystemPort } from "../../../src/host/file-system-port.ts";
 import { silentLogger } from "../../../src/host/log.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
 import { artifactServer, type ArtifactServer } from "./artifact-server.ts";
+import { type JobOptions, never, PROFILE, type Said } from "./contract-machine.ts";
 import { freePort } from "./free-port.ts";
+import { type Place, realRuntime } from "./runtimes.ts";
 import { until } from "./until.ts";
 
-export const PROFILE = ProfileId.parse("hello-mainnet");
-const SHIM_COMMAND = [process.execPath, fileURLToPath(import.meta.resolve("./shim.ts"))];
+export { never, PROFILE } from "./contract-machine.ts";
+
 const NODE_ID = randomUUID();
 /** Scripts find their interpreter by this, whatever Node the machine has. */
 const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
@@ -30,42 +29,44 @@ const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
 /** A program that ends at once, and quickly: no interpreter has to wake up first. */
 export const CRASHING = "#!/bin/sh\nexit 7\n";
 
-export const never = (): AbortSignal => new AbortController().signal;
-
-export interface JobOptions {
-  readonly version: string;
+export interface FileJobOptions extends JobOptions {
   readonly bytes?: string;
-  readonly env?: Record<string, string>;
-  readonly configs?: Readonly<Record<string, string>>;
-  readonly rollout_id?: string;
-  readonly upgrade_id?: string;
-  readonly direction?: "forward" | "reverse";
-  readonly attempt?: number;
 }
 
 export interface MachineParts {
-  readonly program: ProgramConfig;
+  readonly program: FileProgram;
   readonly stateDir: string;
   readonly fs?: FileSystemPort | undefined;
 }
 
-export function realRuntime({ program, stateDir, fs }: MachineParts): RuntimeAdapter {
-  const backoff = { first_ms: 20, max_ms: 50, stable_ms: 60_000 };
-  const common = { profile: PROFILE, program, stateDir, shimCommand: SHIM_COMMAND, clock: systemClock };
-  return processAdapter({ ...common, settleMs: 200, backoff, ...(fs === undefined ? {} : { fs }) });
+/** What a runtime of the machine's own needs before a program can be there. */
+export interface Surroundings {
+  readonly place: Place;
+  /** Added to the program's local config. */
+  readonly config: Readonly<Record<string, unknown>>;
+  setUp(program: FileProgram): Promise<void>;
+  tearDown(): Promise<void>;
 }
 
-interface Said {
-  readonly version: string;
-  readonly instance_id: string;
-  readonly pid: number;
+export interface MachineOptions {
+  readonly parent?: string;
+  readonly server?: ArtifactServer;
+  readonly surroundings?: Surroundings;
 }
+
+const PLAIN: Surroundings = {
+  place: {},
+  config: {},
+  setUp: async () => undefined,
+  tearDown: async () => undefined,
+};
 
 export type Machine = Awaited<ReturnType<typeof machine>>;
 
+/** For programs that are one file. */
 export async function machine(
-  runtime: (parts: MachineParts) => RuntimeAdapter = realRuntime,
-  { parent = tmpdir(), server: shared = undefined as ArtifactServer | undefined } = {},
+  runtime: (parts: MachineParts, place: Place) => RuntimeAdapter = realRuntime,
+  { parent = tmpdir(), server: shared, surroundings = PLAIN }: MachineOptions = {},
 ) {
   const root = await mkdtemp(join(parent, "fairlead-machine-"));
   const server = shared ?? (await artifactServer());
@@ -75,6 +76,7 @@ export async function machine(
   const baseEnv = { PATH, PORT: String(port), COUNTER_FILE: counterFile };
   const stateDir = join(root, "state");
   const program = ProgramConfig.parse({
+    ...surroundings.config,
     install_path: join(root, "bin", "hello"),
     data_dir: join(root, "data"),
     config_dir: join(root, "config"),
@@ -83,12 +85,15 @@ export async function machine(
     env: {},
     stop_grace_ms: 5_000,
     run: { env: baseEnv },
-  });
+  }) as FileProgram;
   for (const folder of ["bin", "data", "config", "state"]) await mkdir(join(root, folder));
-  const adapter = (fs?: FileSystemPort): RuntimeAdapter => runtime({ program, stateDir, fs });
+  await surroundings.setUp(program);
+  const adapter = (fs?: FileSystemPort): RuntimeAdapter =>
+    runtime({ program, stateDir, fs }, surroundings.place);
 
-  function job(options: JobOptions): UpgradeJob {
-    const bytes = options.bytes ?? helloProgram(options.version);
+  function job(options: FileJobOptions): UpgradeJob {
+    const hello = options.crashing === true ? CRASHING : helloProgram(options.version);
+    const bytes = options.bytes ?? hello;
     const fingerprint = digestOf(bytes);
     server.put(`/${fingerprint}`, bytes);
     const configs = Object.entries(options.configs ?? {}).map(([path, content]) => {
@@ -135,12 +140,14 @@ export async function machine(
     root,
     stateDir,
     program,
+    get place() {
+      return surroundings.place;
+    },
     server,
     contents,
     adapter,
     job,
     deps,
-    /** Puts a version in place as an installer would have, with its configs, and starts it. */
     async provision(version: string, configs: Readonly<Record<string, string>> = {}): Promise<void> {
       await writeFile(program.install_path, helloProgram(version));
       await chmod(program.install_path, 0o755);
@@ -169,8 +176,11 @@ export async function machine(
     async starts(): Promise<string[]> {
       return (await readFile(counterFile, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
     },
+    /** The bytes at its address are others now. */
+    loseArtifact: ({ artifact }: UpgradeJob) => server.put(`/${artifact.fingerprint}`, "gone"),
     async close(): Promise<void> {
       await adapter().stop(never());
+      await surroundings.tearDown();
       if (shared === undefined) await server.close();
       // A late shim may still write its last word while its folder goes.
       await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });

@@ -9,11 +9,12 @@ import { UpgradeJob } from "../../../src/core/upgrade/job.ts";
 import { ProgramConfig } from "../../../src/agent/programs/config.ts";
 import { systemClock } from "../../../src/host/clock.ts";
 import { silentLogger } from "../../../src/host/log.ts";
-import { realRuntime } from "./machine.ts";
+import { type Place, realRuntime } from "./runtimes.ts";
 import { trippingFileSystem } from "./tripping-file-system.ts";
 
 export interface ChildSpec {
   readonly program: unknown;
+  readonly place: Place;
   readonly stateDir: string;
   readonly job: unknown;
   readonly contents: readonly (readonly [string, string])[];
@@ -35,7 +36,7 @@ async function main(path: string): Promise<void> {
     await new Promise(() => setInterval(() => undefined, 60_000));
   });
   const outcome = await runUpgrade(UpgradeJob.parse(spec.job), {
-    adapter: realRuntime({ program, stateDir: spec.stateDir, fs }),
+    adapter: realRuntime({ program, stateDir: spec.stateDir, fs }, spec.place),
     stateDir: spec.stateDir,
     clock: systemClock,
     log: silentLogger,

@@ -38,6 +38,25 @@ describe("a program's config", () => {
     expect(ProgramConfig.safeParse({ ...PLAIN, ...change }).success).toBe(false);
   });
 
+  it.each(["validator.service", "a-b_c.1.service", "node@eu-1.service"])(
+    "ROLL-8: takes the unit %s",
+    (unit) => expect(ProgramConfig.safeParse({ ...PLAIN, runtime: "systemd", unit }).success).toBe(true),
+  );
+
+  it.each([
+    ["no unit", {}],
+    ["an option in place of a unit", { unit: "--now.service" }],
+    ["a path in place of a unit", { unit: "../x.service" }],
+    ["a pattern in place of a unit", { unit: "*.service" }],
+    ["two units", { unit: "a.service b.service" }],
+    ["a template without its instance", { unit: "node@.service" }],
+    ["a unit that runs nothing", { unit: "hello.socket" }],
+    ["a file that systemd would read otherwise", { unit: "a.service", install_path: "/opt/$HOME/hello" }],
+    ["a container beside the unit", { unit: "a.service", container: "hello" }],
+  ])("ROLL-8: refuses %s for systemd", (_, change) => {
+    expect(ProgramConfig.safeParse({ ...PLAIN, runtime: "systemd", ...change }).success).toBe(false);
+  });
+
   it.each([
     "http://127.0.0.1:80/",
     "http://127.9.9.9/",

@@ -24,6 +24,8 @@ export const Backup = z.object({
   configs: z.array(z.object({ path: ConfigPath, ...SavedFile })),
   /** Files that were not there, and go again on restore. */
   absent: z.array(ConfigPath),
+  /** What a runtime keeps of its own beside the program, by name; null for what was not there. */
+  beside: z.record(z.string().max(100), z.object(SavedFile).nullable()).default({}),
   ran: z.boolean(),
   /** How it ran, or would have. */
   run: RunSpec,

@@ -16,22 +16,31 @@ import {
 } from "../../../../host/durable-write.ts";
 import { isMissing, withFileErrors } from "../../../../host/file-errors.ts";
 import type { FileSystemPort, OpenFile } from "../../../../host/file-system-port.ts";
-import type { ProgramConfig } from "../../../programs/config.ts";
+import type { FileProgram } from "../../../programs/config.ts";
 import type { BackupRef } from "../../backup/manifest.ts";
 import { fetchArtifact } from "../../fetch-artifact.ts";
 import type { RuntimeAdapter } from "../../port.ts";
 import { copyDurable } from "./copy.ts";
 import { hashFileIfThere, hashOpenFile, openRegular } from "./hash.ts";
+import { stampOf } from "./stamp.ts";
 import type { StateBackup } from "./state-backup.ts";
 import { hashingSink } from "./sink.ts";
 
 type ArtifactMethods = Pick<
   RuntimeAdapter,
-  "acquire" | "isAcquired" | "verify" | "removeDownload" | "isInstalled" | "install" | "restore"
+  | "acquire"
+  | "isAcquired"
+  | "verify"
+  | "removeDownload"
+  | "measure"
+  | "installedStamp"
+  | "isInstalled"
+  | "install"
+  | "restore"
 >;
 
 export interface ArtifactFilesDeps {
-  readonly program: ProgramConfig;
+  readonly program: FileProgram;
   readonly fs: FileSystemPort;
   readonly saved: StateBackup;
 }
@@ -105,6 +114,8 @@ export function artifactFiles({ program, fs, saved }: ArtifactFilesDeps): Artifa
       await removeDurable(temporaryOf(downloadOf(artifact)), fs);
       await removeDurable(downloadOf(artifact), fs);
     },
+    measure: async () => hashFileIfThere(install_path, fs),
+    installedStamp: async () => stampOf(install_path),
     isInstalled: async (artifact) => (await hashFileIfThere(install_path, fs)) === artifact.fingerprint,
     async install(artifact, signal) {
       const verified = await openVerified(artifact, signal); // (1)

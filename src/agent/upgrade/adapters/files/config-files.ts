@@ -25,12 +25,14 @@ type ConfigMethods = Pick<
 >;
 
 export interface ConfigFilesDeps {
-  readonly program: ProgramConfig;
+  readonly program: Pick<ProgramConfig, "config_dir">;
   readonly fs: FileSystemPort;
   readonly saved: StateBackup;
+  /** Whose a file becomes: the run's user, or, where that one lives in a container, the folder's owner. */
+  readonly owner?: "user" | "folder";
 }
 
-export function configFiles({ program, fs, saved }: ConfigFilesDeps): ConfigMethods {
+export function configFiles({ program, fs, saved, owner = "user" }: ConfigFilesDeps): ConfigMethods {
   const resolve = async (path: string): Promise<string> => resolveInside(program.config_dir, path, fs); // (1)
 
   async function remove(path: string): Promise<void> {
@@ -42,14 +44,14 @@ export function configFiles({ program, fs, saved }: ConfigFilesDeps): ConfigMeth
   return {
     async writeConfig(config: ConfigRef, bytes: Uint8Array, run: RunSpec, signal) {
       const path = await resolve(config.path);
-      const user = await lookUpUser(run.user);
+      const user = owner === "user" ? await lookUpUser(run.user) : await fs.lstat(program.config_dir);
       signal.throwIfAborted();
       await ensureDirectory(dirname(path), 0o755, fs);
       await writeDurable(path, bytes, {
         fs,
         soleWriter: true,
         mode: modeOf(config),
-        ...(user === null ? {} : { owner: user }), // (2)
+        ...(user === null ? {} : { owner: { uid: user.uid, gid: user.gid } }), // (2)
       });
     },
     async removeConfig(path, signal) {

@@ -4,12 +4,13 @@ import { FairleadError } from "../../../../core/errors.ts";
 import { LIMITS } from "../../../../core/limits.ts";
 import type { ConfigRef, RunSpec } from "../../../../core/upgrade/job.ts";
 import type { Clock } from "../../../../host/clock.ts";
+import { removeDurable, temporaryOf } from "../../../../host/durable-write.ts";
 import { isMissing } from "../../../../host/file-errors.ts";
 import type { FileSystemPort } from "../../../../host/file-system-port.ts";
 import { readBoundedIfThere } from "../../../../host/files.ts";
 import { resolveInside } from "../../../../host/safe-path.ts";
 import { digestOf } from "../../../../trust/digest.ts";
-import type { ProgramConfig } from "../../../programs/config.ts";
+import type { FileProgram } from "../../../programs/config.ts";
 import { backupFolder, corrupt } from "../../backup/folder.ts";
 import type { Backup, BackupRef } from "../../backup/manifest.ts";
 import type { BackupRequest } from "../../port.ts";
@@ -26,20 +27,25 @@ export interface StateBackup {
   /** Where a saved file lies; whoever copies it checks its digest on the way. */
   artifactPath(ref: BackupRef): Promise<string>;
   configPath(ref: BackupRef, path: string): Promise<string>;
+  /** Puts back, or removes, what a runtime keeps beside the program. */
+  restoreBeside(ref: BackupRef, name: string, signal: AbortSignal): Promise<void>;
   /** Null when its bytes are not there any more. */
   readConfig(ref: BackupRef, config: ConfigRef): Promise<Uint8Array | null>;
 }
 
 export interface StateBackupDeps {
-  readonly program: ProgramConfig;
+  readonly program: Pick<FileProgram, "install_path" | "data_dir" | "config_dir">;
   readonly fs: FileSystemPort;
   readonly clock: Clock;
+  /** Files of the runtime's own that are saved and restored with the program: name to place. */
+  readonly beside?: Readonly<Record<string, () => Promise<string>>>;
 }
 
 const ARTIFACT = "artifact";
+const besideName = (name: string): string => `beside-${name}`;
 const configName = (index: number): string => `config-${index}`;
 
-export function stateBackup({ program, fs, clock }: StateBackupDeps): StateBackup {
+export function stateBackup({ program, fs, clock, beside = {} }: StateBackupDeps): StateBackup {
   const folders = backupFolder(program.data_dir, fs);
 
   async function saveFile(from: string, to: string, signal: AbortSignal): Promise<Saved | null> {
@@ -77,7 +83,11 @@ export function stateBackup({ program, fs, clock }: StateBackupDeps): StateBacku
         if (saved === null) absent.push(config);
         else configs.push({ path: config, ...saved });
       }
-      return folders.finish(folder, { key, created_at, artifact, configs, absent, ...how });
+      const others: Backup["beside"] = {};
+      for (const [name, place] of Object.entries(beside)) {
+        others[name] = await saveFile(await place(), join(path, besideName(name)), signal);
+      }
+      return folders.finish(folder, { key, created_at, artifact, configs, absent, beside: others, ...how });
     },
     find: async ({ folder, key }) => folders.find(folder, key),
     async read(ref) {
@@ -86,12 +96,29 @@ export function stateBackup({ program, fs, clock }: StateBackupDeps): StateBacku
       for (const [index, config] of backup.configs.entries()) {
         await expectDigest(ref.folder, join(path, configName(index)), config);
       }
+      for (const [name, other] of Object.entries(backup.beside)) {
+        if (other !== null) await expectDigest(ref.folder, join(path, besideName(name)), other);
+      }
       return backup;
     },
     artifactPath: async (ref) => join((await folders.read(ref)).path, ARTIFACT),
     async configPath(ref, config) {
       const { path, backup } = await folders.read(ref);
       return join(path, configName(backup.configs.findIndex((saved) => saved.path === config)));
+    },
+    async restoreBeside(ref, name, signal) {
+      const { path, backup } = await folders.read(ref);
+      const other = backup.beside[name];
+      if (other === undefined) return; // saved by an agent that knew nothing of it
+      const place = await beside[name]!();
+      signal.throwIfAborted();
+      if (other === null) {
+        await removeDurable(temporaryOf(place), fs);
+        return removeDurable(place, fs);
+      }
+      const { sha256: expected, mode, uid, gid } = other;
+      const how = { expected, otherwise: "BACKUP_CORRUPT", mode, owner: { uid, gid }, fs, signal } as const;
+      await copyDurable(join(path, besideName(name)), place, how);
     },
     async readConfig(ref, config) {
       const read = await ifNotCorrupt(folders.read(ref));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ProfileId } from "../../../../core/ids.ts";
 import type { Clock } from "../../../../host/clock.ts";
 import { type FileSystemPort, nodeFileSystem } from "../../../../host/file-system-port.ts";
-import type { ProgramConfig } from "../../../programs/config.ts";
+import type { ProcessProgram } from "../../../programs/config.ts";
 import type { Backoff } from "../../../shim/files.ts";
 import type { RuntimeAdapter } from "../../port.ts";
 import { artifactFiles } from "../files/artifact-files.ts";
@@ -14,7 +14,7 @@ import { supervisor } from "./supervisor.ts";
 
 export interface ProcessAdapterDeps {
   readonly profile: ProfileId;
-  readonly program: ProgramConfig;
+  readonly program: ProcessProgram;
   readonly stateDir: string;
   /** Started with the program's folder as its last argument. */
   readonly shimCommand: readonly string[];

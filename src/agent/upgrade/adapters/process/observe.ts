@@ -4,7 +4,7 @@ import { readJsonIfThere } from "../../../../host/files.ts";
 import { isAlive } from "../../../../host/process-identity.ts";
 import { ShimState, statePath } from "../../../shim/files.ts";
 import type { RunningProgram, Supervision } from "../../port.ts";
-import { hashFollowing } from "./hash-following.ts";
+import { hashFollowing } from "../files/hash-following.ts";
 import { executableOf } from "./processes.ts";
 
 export async function readState(folder: string): Promise<ShimState | undefined> {

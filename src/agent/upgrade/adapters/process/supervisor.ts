@@ -12,7 +12,7 @@ import { type FileSystemPort, nodeFileSystem } from "../../../../host/file-syste
 import { ensureDirectory, readJsonIfThere, writeJsonDurable } from "../../../../host/files.ts";
 import { lockHolder } from "../../../../host/lock-file.ts";
 import { isAlive, type ProcessIdentity, stopProcess } from "../../../../host/process-identity.ts";
-import type { ProgramConfig } from "../../../programs/config.ts";
+import type { ProcessProgram } from "../../../programs/config.ts";
 import { Backoff, Launch, launchPath, SHIM_LOCK, shimLogPath, type ShimState } from "../../../shim/files.ts";
 import type { StartRequest } from "../../port.ts";
 import { readState } from "./observe.ts";
@@ -22,7 +22,7 @@ import { spawnShim } from "./spawn-shim.ts";
 export interface SupervisorDeps {
   /** This program's folder under the agent's state. */
   readonly folder: string;
-  readonly program: ProgramConfig;
+  readonly program: ProcessProgram;
   readonly shimCommand: readonly string[];
   readonly clock: Clock;
   readonly backoff?: Backoff;

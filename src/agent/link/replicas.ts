@@ -1,0 +1,111 @@
+/**
+ * The replicas of the control plane as an agent finds them: the one it enrolled at, and those that a signed snapshot
+ * names. Whoever answers there must prove itself with the site's certificate, so an address alone is worth nothing.
+ *
+ * 1. A replica that is away, hung or not fit to serve is left for the next one, within the same request.
+ * 2. Whoever is left is left by every request: one that still waits there would wait for nothing.
+ * 3. The one that answered is kept. Agents choose their next one by lot, so that a lost replica's share spreads.
+ */
+import { FairleadError } from "../../core/errors.ts";
+import {
+  createHttpClient,
+  type HttpClient,
+  type HttpRequest,
+  type HttpResponse,
+  type HttpTarget,
+} from "../../host/bounded-http.ts";
+import { serverError } from "./server-error.ts";
+
+export interface Replicas {
+  send(path: string, request: HttpRequest): Promise<HttpResponse>;
+  close(): void;
+}
+
+export interface ReplicaOptions {
+  readonly first: string;
+  /** Looked at for each request: a newer snapshot may name others. */
+  readonly others: () => readonly string[];
+  readonly tls: HttpTarget["tls"];
+  /** The order in which they are tried. */
+  readonly lot: (urls: readonly string[]) => readonly string[];
+}
+
+const CONNECT_TIMEOUT_MS = 3_000;
+
+interface Connection {
+  readonly client: HttpClient;
+  readonly left: AbortController;
+}
+
+export function openReplicas({ first, others, tls, lot }: ReplicaOptions): Replicas {
+  const connections = new Map<string, Connection>();
+  let current = new URL(first).origin;
+
+  function connectionTo(origin: string): Connection {
+    const open = connections.get(origin);
+    if (open !== undefined) return open;
+    const made = {
+      client: createHttpClient({
+        origin,
+        connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        ...(tls === undefined ? {} : { tls }),
+      }),
+      left: new AbortController(),
+    };
+    connections.set(origin, made);
+    return made;
+  }
+
+  function leave(origin: string, connection: Connection): void {
+    if (connections.get(origin) !== connection) return;
+    connections.delete(origin);
+    connection.left.abort(new FairleadError("UNREACHABLE", `${origin} was left for another replica`)); // (2)
+    connection.client.close();
+  }
+
+  async function sendTo(origin: string, path: string, request: HttpRequest): Promise<HttpResponse> {
+    const connection = connectionTo(origin);
+    const { left } = connection;
+    const signal =
+      request.signal === undefined ? left.signal : AbortSignal.any([request.signal, left.signal]);
+    try {
+      const response = await connection.client.request(path, { ...request, signal });
+      if (response.status >= 300) throw serverError(response);
+      current = origin; // (3)
+      return response;
+    } catch (error) {
+      if (isAway(error)) leave(origin, connection);
+      throw error;
+    }
+  }
+
+  return {
+    async send(path, request) {
+      const rest = [first, ...others()]
+        .map((url) => new URL(url).origin)
+        .filter((origin) => origin !== current);
+      let worst: unknown;
+      for (const origin of [current, ...lot([...new Set(rest)])]) {
+        try {
+          return await sendTo(origin, path, request);
+        } catch (error) {
+          if (!mayHelpElsewhere(error) || request.signal?.aborted === true) throw error;
+          worst = isCutOff(worst) ? worst : error; // (1)
+        }
+      }
+      throw worst;
+    },
+    close() {
+      for (const { client } of connections.values()) client.close();
+      connections.clear();
+    },
+  };
+}
+
+const AWAY = new Set(["UNREACHABLE", "TIMEOUT", "NOT_READY"]);
+const isAway = (error: unknown): boolean => error instanceof FairleadError && AWAY.has(error.code);
+/** One that fails by itself may have company that does not. */
+const mayHelpElsewhere = (error: unknown): boolean =>
+  isAway(error) || (error instanceof FairleadError && error.code === "INTERNAL");
+/** It answered, and has lost its own authority: that tells more than silence. */
+const isCutOff = (error: unknown): boolean => error instanceof FairleadError && error.code === "NOT_READY";

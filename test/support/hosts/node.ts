@@ -1,0 +1,126 @@
+/** One node of the lab on a real host: its agent and its program are units there, as an operator would have them. */
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { FAIRLEAD, NODE } from "../../../src/demo/command.ts";
+import { helloProgram } from "../../../src/demo/hello-program.ts";
+import { digestOf } from "../../../src/trust/digest.ts";
+import { eventually } from "../lab/eventually.ts";
+import type { Lab } from "../lab/lab.ts";
+import { NODE_TYPE, Said } from "../lab/node.ts";
+import type { Host } from "./host.ts";
+
+const PORT = 8000;
+const INSTALLED = "/opt/hello/bin/hello";
+const STARTS = "/opt/hello/starts";
+const UNIT = "hello.service";
+const AGENT = "fairlead-agent.service";
+const PATH = `${dirname(NODE)}:/usr/local/bin:/usr/bin:/bin`;
+
+export interface HostNodeOptions {
+  readonly name: string;
+  readonly profile?: string;
+  readonly version?: string;
+  readonly origins?: readonly string[];
+}
+
+export type HostNode = Awaited<ReturnType<typeof addHostNode>>;
+
+const programUnit = [
+  ["[Unit]", "Description=hello", "[Service]", `ExecStart=${INSTALLED}`, "Restart=on-failure"],
+  [`Environment=PATH=${PATH} PORT=${PORT} COUNTER_FILE=${STARTS}`, "WorkingDirectory=/opt/hello/data"],
+].flat();
+
+const agentUnit = [
+  ["[Unit]", "Description=Fairlead agent", "[Service]", "Environment=HOME=/root"],
+  [`ExecStart=${NODE} ${FAIRLEAD} agent --config /etc/fairlead/agent.json`, "Restart=always", "RestartSec=1"],
+  ["KillMode=process", "[Install]", "WantedBy=multi-user.target"],
+].flat();
+
+/** Not yet running: its agent has to be started. */
+export async function addHostNode(lab: Lab, host: Host, options: HostNodeOptions) {
+  const { name, profile = "hello", version = "1.0.0", origins = [lab.origin.url] } = options;
+  const at = (path: string): string => join(host.root, path);
+  for (const folder of ["opt/hello/bin", "opt/hello/data", "opt/hello/config", "etc/fairlead"]) {
+    await mkdir(at(folder), { recursive: true });
+  }
+  const program = {
+    runtime: "systemd",
+    unit: UNIT,
+    install_path: INSTALLED,
+    data_dir: "/opt/hello/data",
+    config_dir: "/opt/hello/config",
+    version,
+    health: { url: `http://127.0.0.1:${PORT}/healthz` },
+    artifact_origins: origins,
+    stop_grace_ms: 3_000,
+  };
+  const config = {
+    data_dir: "/var/lib/fairlead-agent",
+    enroll_url: lab.enrollUrl,
+    token_file: "/etc/fairlead/token",
+    programs: { [profile]: program },
+  };
+  const token = await lab.operator.enrollmentToken(name, profile, NODE_TYPE);
+  await writeFile(at("etc/fairlead/token"), token, { mode: 0o600 });
+  await writeFile(at("etc/fairlead/agent.json"), JSON.stringify(config), { mode: 0o600 });
+  await writeFile(at(INSTALLED), helloProgram(version));
+  await chmod(at(INSTALLED), 0o755);
+  await writeFile(at(`etc/systemd/system/${UNIT}`), `${programUnit.join("\n")}\n`);
+  await writeFile(at(`etc/systemd/system/${AGENT}`), `${agentUnit.join("\n")}\n`);
+  await demand(host, "systemctl", "daemon-reload");
+
+  return {
+    name,
+    profile,
+    host,
+    unit: UNIT,
+    agentUnit: AGENT,
+    installPath: at(INSTALLED),
+    startAgent: async () => demand(host, "systemctl", "enable", "--now", AGENT),
+    stopAgent: async () => demand(host, "systemctl", "stop", AGENT),
+    killAgent: async () => demand(host, "systemctl", "kill", "--signal=SIGKILL", "--kill-who=main", AGENT),
+    /** Until the server knows what it runs. */
+    reported: () =>
+      eventually(`${name} reports ${version}`, async () => {
+        const { binary_version, programs } = await lab.operator.node(name);
+        return binary_version === version && programs[0]?.running_fingerprint != null;
+      }),
+    /** What the program itself says over HTTP, once it listens. */
+    running: () =>
+      eventually(`the program of ${name} answers`, async () => {
+        const ask = `fetch("http://127.0.0.1:${PORT}/version").then((a) => a.text()).then(console.log)`;
+        const asked = await host.exec(NODE, "-e", ask);
+        return asked.kind === "exited" && asked.code === 0 && Said.parse(JSON.parse(asked.stdout.toString()));
+      }),
+    installed: async () => digestOf(await readFile(at(INSTALLED))),
+    /** Instance ids, one per start, written by the program itself. */
+    async starts(): Promise<string[]> {
+      const lines = (await readFile(at(STARTS), "utf8").catch(() => "")).split("\n");
+      return lines.filter((line) => line !== "").map((line) => line.split(" ")[0]!);
+    },
+    agentLog: () => host.tell(AGENT),
+  };
+}
+
+async function demand(host: Host, file: string, ...args: readonly string[]): Promise<void> {
+  const done = await host.exec(file, ...args);
+  if (done.kind === "exited" && done.code === 0) return;
+  throw new Error(
+    `${host.name}: ${file} ${args.join(" ")}: ${"stderr" in done ? done.stderr.toString() : done.kind}`,
+  );
+}
+
+/** One node on each host, all of them reported. */
+export async function addRunningHostNodes(
+  lab: Lab,
+  hosts: readonly Host[],
+  options: Omit<HostNodeOptions, "name"> = {},
+): Promise<HostNode[]> {
+  const nodes: HostNode[] = [];
+  for (const [index, host] of hosts.entries()) {
+    nodes.push(await addHostNode(lab, host, { ...options, name: `host-${index + 1}` }));
+  }
+  for (const node of nodes) await node.startAgent();
+  await Promise.all(nodes.map(async (node) => node.reported()));
+  return nodes;
+}
