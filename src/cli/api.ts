@@ -20,12 +20,13 @@ export interface Credentials {
 
 export interface Api {
   get<T>(path: string, schema: ZodType<T>): Promise<T>;
-  post<T>(path: string, body: unknown, schema: ZodType<T>): Promise<T>;
+  /** With a key, asking twice is one wish. */
+  post<T>(path: string, body: unknown, schema: ZodType<T>, idempotencyKey?: string): Promise<T>;
   put<T>(path: string, body: unknown, schema: ZodType<T>): Promise<T>;
   /** Answers with nothing. */
   delete(path: string): Promise<void>;
   /** The body of an event stream; the caller destroys it. */
-  events(path: string, lastEventId: number, signal: AbortSignal): Promise<Readable>;
+  events(path: string, lastEventId: number | null, signal: AbortSignal): Promise<Readable>;
   close(): void;
 }
 
@@ -57,7 +58,7 @@ export function openApi(server: string, credentials: Credentials | null): Api {
       (headers) =>
         client.request(path, {
           ...request,
-          headers: { accept: "application/json", ...headers },
+          headers: { accept: "application/json", ...request.headers, ...headers },
           timeoutMs: REQUEST_TIMEOUT_MS,
           maxResponseBytes: RESPONSE_BYTES_MAX,
         }),
@@ -70,7 +71,12 @@ export function openApi(server: string, credentials: Credentials | null): Api {
   return {
     close: () => client.close(),
     get: (path, schema) => call(path, { method: "GET" }, schema),
-    post: (path, body, schema) => call(path, { method: "POST", json: body }, schema),
+    post: (path, body, schema, key) =>
+      call(
+        path,
+        { method: "POST", json: body, ...(key === undefined ? {} : { headers: { "idempotency-key": key } }) },
+        schema,
+      ),
     put: (path, body, schema) => call(path, { method: "PUT", json: body }, schema),
     async delete(path) {
       const response = await send(path, { method: "DELETE" });
@@ -80,7 +86,11 @@ export function openApi(server: string, credentials: Credentials | null): Api {
       const stream = await authorized(
         (headers) =>
           client.stream(path, {
-            headers: { accept: "text/event-stream", "last-event-id": String(lastEventId), ...headers },
+            headers: {
+              accept: "text/event-stream",
+              ...(lastEventId === null ? {} : { "last-event-id": String(lastEventId) }),
+              ...headers,
+            },
             idleTimeoutMs: EVENTS_IDLE_TIMEOUT_MS,
             maxResponseBytes: EVENTS_BYTES_MAX,
             signal,

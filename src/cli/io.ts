@@ -19,6 +19,8 @@ export interface Io {
 }
 
 export interface Redraw {
+  /** How wide the terminal is now. */
+  columns(): number;
   show(text: string): void;
   /** Leaves the last picture standing. */
   done(): void;

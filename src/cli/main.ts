@@ -27,7 +27,7 @@ const hasSize = (stream: NodeJS.WriteStream): boolean =>
 async function redraw(): Promise<Redraw> {
   const { createLogUpdate } = await import("log-update");
   const log = createLogUpdate(process.stdout);
-  return { show: (text) => log(text), done: () => log.done() };
+  return { columns: () => process.stdout.columns, show: (text) => log(text), done: () => log.done() };
 }
 
 /** Loading it takes longer than printing `--help`. */

@@ -30,11 +30,7 @@ export const readRollout = (api: Api, id: RolloutId): Promise<RolloutView> =>
 export async function resolveRollout(api: Api, text: string): Promise<RolloutView> {
   const id = RolloutId.safeParse(text);
   if (id.success) return readRollout(api, id.data);
-  if (!PREFIX.test(text))
-    throw new FairleadError(
-      "INVALID_INPUT",
-      `${JSON.stringify(text)} is not an id, nor 4 or more of its first characters`,
-    );
+  refuseNoPrefix(text);
   const found = byPrefix(await listRollouts(api, {}, ROLLOUTS_SEARCHED_MAX), text);
   return only(
     "rollout",
@@ -44,10 +40,19 @@ export async function resolveRollout(api: Api, text: string): Promise<RolloutVie
   );
 }
 
-const byPrefix = <T extends { readonly id: string }>(items: readonly T[], text: string): T[] =>
+export function refuseNoPrefix(text: string): void {
+  if (PREFIX.test(text)) return;
+  throw new FairleadError(
+    "INVALID_INPUT",
+    `${JSON.stringify(text)} is not an id, nor 4 or more of its first characters`,
+  );
+}
+
+export const byPrefix = <T extends { readonly id: string }>(items: readonly T[], text: string): T[] =>
   PREFIX.test(text) ? items.filter((item) => item.id.startsWith(text)) : [];
 
-function only<T>(what: string, text: string, found: readonly T[], label: (item: T) => string): T {
+/** One, or an error that lists those it could be. */
+export function only<T>(what: string, text: string, found: readonly T[], label: (item: T) => string): T {
   const [first] = found;
   if (first === undefined)
     throw new FairleadError("NOT_FOUND", `no ${what} is named ${JSON.stringify(text)}`);

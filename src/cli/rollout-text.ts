@@ -2,6 +2,7 @@
 import type { NodeUpgradeView, RolloutView } from "../core/protocol/operator-api.ts";
 import { ageOf, durationText } from "./duration.ts";
 import { fields, table } from "./output.ts";
+import { nextStep } from "./watch/next-step.ts";
 
 export function rolloutTable(rollouts: readonly RolloutView[], now: number): string {
   if (rollouts.length === 0) return "";
@@ -28,7 +29,9 @@ export function rolloutText(rollout: RolloutView): string {
     ["rollout", rollout.id],
     ["status", statusText(rollout)],
     ["why", rollout.why === null ? null : `${rollout.why.code}: ${rollout.why.text}`],
-    ["profile", `${rollout.chain_profile_id}, type ${rollout.node_type}`],
+    ["next", nextStep(rollout)],
+    ["group", groupOf(rollout)],
+    ["profile", `${rollout.chain_profile_id}, type ${rollout.node_type}${labelsOf(rollout.node_labels)}`],
     [
       "versions",
       `${rollout.source_version} → ${rollout.target_version} (${rollout.binary_name}, ${rollout.runtime})`,
@@ -36,9 +39,16 @@ export function rolloutText(rollout: RolloutView): string {
     ["artifact", `${rollout.target_binary_url} ${rollout.target_binary_checksum}`],
     ["manifest", `${rollout.upgrade_id ?? "typed"} ${rollout.manifest_content_hash}`],
     ["nodes", `${total}: ${counts.map(([status, count]) => `${count} ${status}`).join(", ")}`],
-    ["batches", `${batch} of ${rollout.batch_count}, ${rollout.batch_size} nodes each (${rollout.strategy})`],
-    ["gates", `health ${rollout.health_wait_seconds} s, pause above ${rollout.failure_threshold} failed`],
-    ["rollback", `tier ${rollout.rollback_tier} (${rollout.migration_type} migration)`],
+    [
+      "batches",
+      `${batch} of ${rollout.batch_count}, up to ${rollout.batch_size} nodes each (${rollout.strategy})`,
+    ],
+    ["canary", canaryText(rollout)],
+    ["gates", gatesText(rollout)],
+    [
+      "rollback",
+      `tier ${rollout.rollback_tier} (${rollout.migration_type} migration)${rollout.rollback_allowed ? "" : ", not allowed by the intent"}`,
+    ],
     [
       "intent",
       rollout.intent === null ? "none" : `${rollout.intent.digest} until ${rollout.intent.not_after}`,
@@ -49,8 +59,40 @@ export function rolloutText(rollout: RolloutView): string {
   ]);
 }
 
-export function statusText({ status, pause_requested, cancel_requested }: RolloutView): string {
+const groupOf = ({ group_id, component_index }: RolloutView): string | null =>
+  group_id === null ? null : `${group_id}, component ${(component_index ?? 0) + 1}`;
+
+function labelsOf(labels: Readonly<Record<string, string>>): string {
+  const words = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return words.length === 0 ? "" : `, with ${words.join(" ")}`;
+}
+
+function canaryText({
+  strategy,
+  canary_size,
+  canary_approved_by,
+  canary_approved_at,
+}: RolloutView): string | null {
+  if (strategy !== "canary") return null;
+  const approved =
+    canary_approved_by === null ? "" : `, approved by ${canary_approved_by} at ${canary_approved_at ?? "?"}`;
+  return `${canary_size} at random${approved}`;
+}
+
+function gatesText(rollout: RolloutView): string {
+  const health = rollout.skip_validation ? "no health wait" : `health ${rollout.health_wait_seconds} s`;
+  const failed = rollout.force_continue
+    ? "failures do not pause it"
+    : `pause above ${rollout.failure_threshold} failed`;
+  const { max_unavailable: limit } = rollout;
+  const away = limit === null ? "" : `, at most ${limit.count} away per ${limit.label}`;
+  return `${health}, ${failed}${away}`;
+}
+
+export function statusText(rollout: RolloutView): string {
+  const { status, pause_requested, cancel_requested, rollback_requested } = rollout;
   if (status !== "running") return status;
+  if (rollback_requested) return "running, goes back soon";
   if (cancel_requested) return "running, ends after this batch";
   return pause_requested ? "running, pauses after this batch" : "running";
 }

@@ -1,14 +1,20 @@
 /** Which address shows which page. */
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { z } from "zod";
+import { IncidentStatus } from "../core/incident/states.ts";
 import { AuthorityPage } from "./pages/authority/authority-page.tsx";
 import { NodeAuthorityPage } from "./pages/authority/node-authority-page.tsx";
 import { FleetPage } from "./pages/fleet/fleet-page.tsx";
 import { Gate } from "./pages/gate.tsx";
+import { GroupPage } from "./pages/group/group-page.tsx";
+import { GroupsPage } from "./pages/groups/groups-page.tsx";
+import { IncidentPage } from "./pages/incident/incident-page.tsx";
+import { IncidentsPage } from "./pages/incidents/incidents-page.tsx";
 import { NodePage } from "./pages/node/node-page.tsx";
 import { NotFoundPage } from "./pages/not-found-page.tsx";
 import { RolloutPage } from "./pages/rollout/rollout-page.tsx";
 import { RolloutsPage } from "./pages/rollouts/rollouts-page.tsx";
+import { WebhooksPage } from "./pages/webhooks/webhooks-page.tsx";
 import { ErrorPanel } from "./ui/error-panel.tsx";
 
 const root = createRootRoute({ component: Gate, notFoundComponent: NotFoundPage });
@@ -49,6 +55,43 @@ const node = createRoute({
   },
 });
 
+const groups = createRoute({ getParentRoute: () => root, path: "/groups", component: GroupsPage });
+
+const group = createRoute({
+  getParentRoute: () => root,
+  path: "/groups/$groupId",
+  component: function Group() {
+    const { groupId } = group.useParams();
+    return <GroupPage key={groupId} id={groupId} />;
+  },
+});
+
+const IncidentSearch = z.object({ status: IncidentStatus.optional().catch(undefined) });
+
+const incidents = createRoute({
+  getParentRoute: () => root,
+  path: "/incidents",
+  validateSearch: (search) => IncidentSearch.parse(search),
+  component: function Incidents() {
+    const { status } = incidents.useSearch();
+    const navigate = incidents.useNavigate();
+    const show = (wanted: IncidentStatus | null) =>
+      navigate({ search: wanted === null ? {} : { status: wanted }, replace: true });
+    return <IncidentsPage status={status ?? null} onStatus={(wanted) => void show(wanted)} />;
+  },
+});
+
+const incident = createRoute({
+  getParentRoute: () => root,
+  path: "/incidents/$incidentId",
+  component: function Incident() {
+    const { incidentId } = incident.useParams();
+    return <IncidentPage key={incidentId} id={incidentId} />;
+  },
+});
+
+const webhooks = createRoute({ getParentRoute: () => root, path: "/webhooks", component: WebhooksPage });
+
 const authority = createRoute({ getParentRoute: () => root, path: "/authority", component: AuthorityPage });
 
 const nodeAuthority = createRoute({
@@ -60,7 +103,19 @@ const nodeAuthority = createRoute({
   },
 });
 
-const routeTree = root.addChildren([fleet, rollouts, rollout, node, authority, nodeAuthority]);
+const routeTree = root.addChildren([
+  fleet,
+  rollouts,
+  rollout,
+  groups,
+  group,
+  incidents,
+  incident,
+  webhooks,
+  node,
+  authority,
+  nodeAuthority,
+]);
 
 export const createConsoleRouter = () =>
   createRouter({

@@ -1,7 +1,6 @@
 /** Cancels a rollout, and signs that it is called off: its nodes then refuse the intent that began it. */
 import { z } from "zod";
-import { LIMITS } from "../../core/limits.ts";
-import { RolloutView } from "../../core/protocol/operator-api.ts";
+import type { RolloutView } from "../../core/protocol/operator-api.ts";
 import { signIntent } from "../../trust/intent.ts";
 import type { Call, Result } from "../call.ts";
 import { optionsOf } from "../options.ts";
@@ -9,10 +8,11 @@ import { pinsOf } from "../pins.ts";
 import { resolveRollout } from "../resolve.ts";
 import { voidIntent } from "../rollout/intent.ts";
 import { releaseSigner } from "../rollout/release-signer.ts";
+import { signalRollout } from "../rollout/signal.ts";
+import { standing } from "../rollout/standing.ts";
 import { withSession, type Session } from "../session.ts";
 
 const Options = z.object({
-  reason: z.string().max(LIMITS.reasonCharsMax).optional(),
   releaseKey: z.string().optional(),
   sign: z.boolean(),
 });
@@ -23,9 +23,7 @@ export const run = (call: Call): Promise<Result> =>
     const options = optionsOf(Options, call.options);
     const rollout = await resolveRollout(session.api, call.args[0]!);
     const intent = await calledOff(call, session, options, rollout);
-    const reason = options.reason === undefined ? {} : { reason: options.reason };
-    const body = { ...reason, ...(intent === null ? {} : { intent }) };
-    const cancelled = await session.api.post(`/api/v1/rollouts/${rollout.id}/cancel`, body, RolloutView);
+    const cancelled = await signalRollout(call, session.api, rollout, { verb: "cancel", intent });
     const signed = intent === null ? "" : ", signed as called off";
     return {
       data: cancelled,
@@ -52,6 +50,3 @@ async function calledOff(
   });
   return signIntent(intent, signer).toString("base64");
 }
-
-const standing = ({ status, cancel_requested }: RolloutView): string =>
-  cancel_requested && status === "running" ? "running and ends after this batch" : status;

@@ -10,18 +10,13 @@ import type { Call, Result } from "../call.ts";
 import { knownEvent } from "../events/data.ts";
 import { followRollout } from "../events/follow.ts";
 import { patiently } from "../events/transient.ts";
-import { DurationMs, optionsOf } from "../options.ts";
+import { optionsOf } from "../options.ts";
 import { readRollout, resolveRollout } from "../resolve.ts";
 import { exitOfStatus, hasEnded } from "../rollout/ending.ts";
 import { withSession } from "../session.ts";
+import { WaitOptions } from "../signals/wait-options.ts";
 
-/** A timer holds no more than 2^31 ms. */
-const TIMEOUT_MAX_MS = 24 * 24 * 3_600_000;
-
-const Options = z.object({
-  for: z.enum(["done", "paused"]),
-  timeout: DurationMs.refine((ms) => ms <= TIMEOUT_MAX_MS, "at most 24d"),
-});
+const Options = z.object(WaitOptions);
 
 export const run = (call: Call): Promise<Result> =>
   withSession(call, async ({ api }) => {

@@ -71,7 +71,7 @@ async function watchPlain({ io, json }: Call, session: Session, model: WatchMode
   return patiently(signal, () => reread(session, model));
 }
 
-/** Until the event that ends the rollout. An end is final, so one found in the past is the end too. */
+/** Until the event that ends the rollout. One found in the past may be over: a completed rollout can be rolled back. */
 async function consume(
   session: Session,
   model: WatchModel,
@@ -86,6 +86,8 @@ async function consume(
     model.apply(event);
     onEvent(event);
     const known = knownEvent(event);
-    if (known.kind === "rollout.status" && hasEnded(known.to)) return;
+    if (known.kind !== "rollout.status" || !hasEnded(known.to)) continue;
+    const now = await patiently(signal, () => reread(session, model));
+    if (hasEnded(now.status) && now.status === known.to) return;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The events of a rollout from its first to its newest and on, over as many connections as it takes.
+ * Events from the first that is asked for to the newest and on, over as many connections as it takes.
  *
  * 1. Every event comes once and in order: a new connection asks for what came after the last one seen.
  * 2. A lost connection is told and tried again, ever more slowly; a refusal is not tried again.
@@ -19,22 +19,30 @@ export interface FollowOptions {
   readonly retryMostMs?: number;
 }
 
-export async function* followRollout(
+export const followRollout = (
   api: Api,
   rolloutId: string,
   options: FollowOptions,
+): AsyncGenerator<EventView> => followEvents(api, `/api/v1/rollouts/${rolloutId}/events`, 0, options);
+
+/** `after` null: only what happens from now on. */
+export async function* followEvents(
+  api: Api,
+  path: string,
+  after: number | null,
+  options: FollowOptions,
 ): AsyncGenerator<EventView> {
   const { signal, onLost, retryFirstMs = 250, retryMostMs = 5000 } = options;
-  let last = 0;
+  let last = after;
   let retryMs = retryFirstMs;
   while (!signal.aborted) {
     try {
-      const body = await api.events(`/api/v1/rollouts/${rolloutId}/events?after=${last}`, last, signal);
+      const body = await api.events(last === null ? path : `${path}?after=${last}`, last, signal);
       onLost(null);
       try {
         for await (const message of parseSse(body)) {
           const event = eventOf(message);
-          if (event.id <= last) continue; // (1)
+          if (last !== null && event.id <= last) continue; // (1)
           last = event.id;
           retryMs = retryFirstMs;
           yield event;

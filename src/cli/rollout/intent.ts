@@ -1,10 +1,10 @@
 /** The intent of a rollout, composed and signed on the operator's machine (SNAP-15). */
-import { Digest, type ClusterId, type NodeId, type ProfileId, type RolloutId } from "../../core/ids.ts";
+import type { ClusterId, Digest, ProfileId, RolloutId } from "../../core/ids.ts";
 import type { Intent, IntentLeaf } from "../../core/protocol/intent.ts";
+import type { RunSpec } from "../../core/upgrade/job.ts";
 import { runDigest, signIntent } from "../../trust/intent.ts";
 import type { Signer } from "../../trust/keys.ts";
 import { nodesTree } from "../../trust/merkle.ts";
-import type { Wish } from "./wish.ts";
 
 /** A node whose clock runs behind must not find the window unopened. */
 const CLOCK_SKEW_MS = 5 * 60_000;
@@ -13,8 +13,8 @@ export interface IntentFacts {
   /** From the pins of the context, never from the server. */
   readonly clusterId: ClusterId;
   readonly rolloutId: RolloutId;
-  readonly nodeIds: readonly NodeId[];
-  readonly wish: Pick<Wish, "profile" | "run" | "configs">;
+  readonly wish: { readonly profile: ProfileId; readonly run: RunSpec };
+  readonly leaves: readonly IntentLeaf[];
   readonly fingerprint: Digest;
   readonly now: number;
   readonly windowMs: number;
@@ -23,9 +23,6 @@ export interface IntentFacts {
   /** 32 random bytes: batches are ordered by it, and nobody can have chosen it. */
   readonly canarySeed: Buffer;
 }
-
-export const leavesOf = ({ nodeIds, wish }: Pick<IntentFacts, "nodeIds" | "wish">): IntentLeaf[] =>
-  nodeIds.map((node_id) => ({ node_id, configs: [...wish.configs] }));
 
 export function composeIntent(facts: IntentFacts): Intent {
   const at = (ms: number): string => new Date(ms).toISOString();
@@ -36,7 +33,7 @@ export function composeIntent(facts: IntentFacts): Intent {
     chain_profile_id: facts.wish.profile,
     fingerprint: facts.fingerprint,
     run_digest: runDigest(facts.wish.run),
-    nodes_root: nodesTree(leavesOf(facts)).root,
+    nodes_root: nodesTree(facts.leaves).root,
     canary_seed: facts.canarySeed.toString("hex"),
     not_before: at(facts.now - CLOCK_SKEW_MS),
     not_after: at(facts.now + facts.windowMs),
@@ -70,9 +67,3 @@ export function voidIntent(
 
 export const signedIntent = (facts: IntentFacts, signer: Signer): string =>
   signIntent(composeIntent(facts), signer).toString("base64");
-
-/** Null for what is no fingerprint: nothing can be signed for it, and the server says what is wrong with it. */
-export function fingerprintOf({ checksum }: Wish): Digest | null {
-  const parsed = Digest.safeParse(checksum);
-  return parsed.success ? parsed.data : null;
-}

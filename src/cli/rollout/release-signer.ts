@@ -1,4 +1,5 @@
 /** The operator's release key, and the words said before it is used. */
+import { FairleadError } from "../../core/errors.ts";
 import type { Signer } from "../../trust/keys.ts";
 import { readSigner } from "../operator-files.ts";
 import { printable } from "../output.ts";
@@ -10,6 +11,13 @@ const NAMES_SHOWN_MAX = 20;
 export async function releaseSigner(file: string | undefined, { context }: Session): Promise<Signer | null> {
   if (file !== undefined) return readSigner("--release-key", file);
   return context.release_key_file === null ? null : readSigner("release key", context.release_key_file);
+}
+
+/** Where a key is all that is missing, say which one and where. */
+export function explainKeyless(error: unknown, { name }: Session, keyless: boolean): unknown {
+  if (!keyless || !(error instanceof FairleadError) || error.code !== "INTENT_REQUIRED") return error;
+  const message = `${error.message}, and context ${name} has no release key: give --release-key FILE`;
+  return new FairleadError(error.code, message, error.detail, error);
 }
 
 export function announcement(nodeNames: readonly string[], signer: Signer): string {

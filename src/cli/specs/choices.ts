@@ -42,3 +42,29 @@ export const SCOPES = [
   "degraded_mode_policy",
 ] as const;
 export const KEY_AUTHORITIES = ["root", "online", "release", "publisher"] as const;
+export const GROUP_STATUSES = [
+  "pending",
+  "running",
+  "paused",
+  "rolling_back",
+  "completed",
+  "partial",
+  "failed",
+  "cancelled",
+  "rolled_back",
+] as const;
+export const INCIDENT_STATUSES = ["open", "acknowledged", "resolved"] as const;
+export const INCIDENT_CATEGORIES = ["upgrade_failed", "upgrade_rollback_failed", "upgrade_stalled"] as const;
+export const NOTIFICATIONS = [
+  "rollout_started",
+  "rollout_completed",
+  "rollout_paused",
+  "rollout_failed",
+  "rollback_initiated",
+  "rollback_completed",
+  "incident_opened",
+  "incident_resolved",
+] as const;
+export const SCOPES_GRANTED = ["admin"] as const;
+export const STRATEGIES = ["rolling", "canary", "all_at_once"] as const;
+export const RUNTIMES = ["process", "systemd", "docker"] as const;

@@ -2,7 +2,7 @@
 import { NODE_ROLES } from "./choices.ts";
 import type { ArgumentSpec, CommandSpec } from "./spec.ts";
 
-const NODE: ArgumentSpec = {
+export const NODE: ArgumentSpec = {
   name: "<node>",
   about: "the node's name, its id, or the first 4 or more of its id",
 };
@@ -46,6 +46,15 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     arguments: [NODE],
     examples: ["fairlead node show val-1"],
     load: () => import("../commands/node-show.ts"),
+  },
+  {
+    path: "node timeline",
+    about: "the eight actions of a node's upgrades, the newest first: what happened, when and why",
+    remote: true,
+    arguments: [NODE],
+    options: [{ flags: "--limit <n>", about: "at most so many attempts", fallback: "3" }],
+    examples: ["fairlead node timeline val-3"],
+    load: () => import("../commands/node-timeline.ts"),
   },
   {
     path: "node set",

@@ -1,4 +1,5 @@
 /** Commands about a site as a whole: its first run, and how this machine reaches it. */
+import { SCOPES_GRANTED } from "./choices.ts";
 import type { CommandSpec, OptionSpec } from "./spec.ts";
 
 const SERVER: OptionSpec = {
@@ -74,6 +75,29 @@ export const SITE_COMMANDS: readonly CommandSpec[] = [
     remote: true,
     examples: ["fairlead console", 'xdg-open "$(fairlead console)"'],
     load: () => import("../commands/console.ts"),
+  },
+  {
+    path: "grant",
+    about: "set what somebody of the OpenID issuer may do; without --scope, nothing",
+    remote: true,
+    options: [
+      { flags: "--issuer <url>", about: "the issuer, as the server's config names it", required: true },
+      { flags: "--subject <sub>", about: "who, as the issuer's tokens say it", required: true },
+      { flags: "--scope <scope>", about: "a scope; again for more", repeat: true, choices: SCOPES_GRANTED },
+    ],
+    examples: ["fairlead grant --issuer https://id.example --subject ann --scope admin"],
+    load: () => import("../commands/grant.ts"),
+  },
+  {
+    path: "events",
+    about: "everything that happens at the site, live, one line each",
+    remote: true,
+    options: [
+      { flags: "--after <id>", about: "begin after this event (default: from now on)" },
+      { flags: "--count <n>", about: "end after so many" },
+    ],
+    examples: ["fairlead events", "fairlead events --after 0 --count 100 --json"],
+    load: () => import("../commands/events.ts"),
   },
   {
     path: "context list",

@@ -39,3 +39,19 @@ export interface SubjectSpec {
   readonly name: string;
   readonly about: string;
 }
+
+/** What every signal takes. */
+export const SIGNAL_OPTIONS: readonly OptionSpec[] = [
+  { flags: "--reason <text>", about: "why; kept in the timeline" },
+  { flags: "--idempotency-key <key>", about: "the same key sent twice is one wish (default: a new one)" },
+];
+
+export const WAIT_OPTIONS: readonly OptionSpec[] = [
+  {
+    flags: "--for <what>",
+    about: "done: its end, through any pause; paused: its end or a pause, whichever is first",
+    choices: ["done", "paused"],
+    fallback: "done",
+  },
+  { flags: "--timeout <duration>", about: "give up after this long", fallback: "10m" },
+];

@@ -6,7 +6,8 @@ import { knownEvent, type Why } from "../events/data.ts";
 import { printable } from "../output.ts";
 
 export interface LineFacts {
-  readonly batchCount: number;
+  /** Null where events of several rollouts are told. */
+  readonly batchCount: number | null;
   readonly nameOf: (nodeId: string) => string;
 }
 
@@ -19,7 +20,7 @@ function describe(event: EventView, { batchCount, nameOf }: LineFacts): string {
     case "rollout.status":
       return `rollout ${known.from} → ${known.to}${whyText(known.why)}`;
     case "rollout.batch":
-      return `batch ${known.batch + 1} of ${batchCount} begins`;
+      return `batch ${known.batch + 1}${batchCount === null ? "" : ` of ${batchCount}`} begins`;
     case "rollout.signal": {
       const who = known.actor == null ? "" : ` by ${known.actor}`;
       const reason = known.reason == null ? "" : `: ${known.reason}`;
@@ -31,10 +32,22 @@ function describe(event: EventView, { batchCount, nameOf }: LineFacts): string {
       return `node ${nameOf(known.nodeId)} ${words.join(" ")}${whyText(known.error)}`;
     }
     case "other":
-      return `${event.kind.replace(".", " ")}${event.actor === null ? "" : ` by ${event.actor}`}`;
+      return otherText(event);
     default:
       return unreachable(known);
   }
+}
+
+/** Kinds that have no words of their own here, a newer server's among them: what they carry that people read. */
+function otherText({ kind, actor, data }: EventView): string {
+  const word = (name: string): string | null => (typeof data[name] === "string" ? data[name] : null);
+  const [from, to, title] = [word("from"), word("to"), word("title")];
+  return [
+    kind.replace(".", " "),
+    ...(from === null || to === null ? [] : [`${from} → ${to}`]),
+    ...(title === null ? [] : [title]),
+    ...(actor === null ? [] : [`by ${actor}`]),
+  ].join(" ");
 }
 
 const whyText = (why: Why | null | undefined): string => (why == null ? "" : `  ${why.code}: ${why.text}`);

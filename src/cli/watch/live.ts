@@ -18,7 +18,7 @@ export function liveView(
   let asking = false;
   let behind = true;
 
-  const draw = (): void => screen.show(renderWatch(model.view(), io.now(), paint));
+  const draw = (): void => screen.show(renderWatch(model.view(), io.now(), paint, screen.columns()));
 
   function tick(): void {
     draw();

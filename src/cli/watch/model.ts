@@ -1,6 +1,7 @@
 /** A rollout as it is seen while it runs: the server's first answer, brought forward by its events. No IO, no clock. */
 import type { NodeUpgradeView, RolloutView } from "../../core/protocol/operator-api.ts";
 import type { EventView } from "../../core/protocol/operator-api.ts";
+import { NO_PACE, paceAfter, type Pace } from "../../core/rollout/pace.ts";
 import { isActive, isSettled } from "../../core/rollout/states.ts";
 import { knownEvent, type Why } from "../events/data.ts";
 
@@ -16,6 +17,7 @@ export interface WatchNode {
 export interface WatchView {
   readonly rollout: RolloutView;
   readonly nodes: readonly WatchNode[];
+  readonly pace: Pace;
   /** Why the events do not come at the moment. */
   readonly lost: string | null;
 }
@@ -33,6 +35,7 @@ export interface WatchModel {
 export function watchModel(first: RolloutView, upgrades: readonly NodeUpgradeView[]): WatchModel {
   let rollout = first;
   let lost: string | null = null;
+  let pace = NO_PACE;
   const nodes = new Map<string, WatchNode>();
   const replaceNodes = (views: readonly NodeUpgradeView[]): void => {
     for (const view of views) nodes.set(view.node_id, nodeOf(view));
@@ -45,16 +48,19 @@ export function watchModel(first: RolloutView, upgrades: readonly NodeUpgradeVie
     replaceNodes,
     refresh: (newer) => void (rollout = newer),
     connection: (why) => void (lost = why),
-    view: () => ({ rollout, nodes: [...nodes.values()], lost }),
+    view: () => ({ rollout, nodes: [...nodes.values()], pace, lost }),
     apply(event) {
       const known = knownEvent(event);
+      const at = Date.parse(event.at);
       if (known.kind === "rollout.status") {
+        pace = paceAfter(pace, { kind: "status", at, to: known.to });
         const ended_at = isActive(known.to) ? rollout.ended_at : (rollout.ended_at ?? event.at);
         const started_at = known.to === "running" ? (rollout.started_at ?? event.at) : rollout.started_at;
         // The past comes first, and what is known of the present is not worth less for it.
         const why = known.why ?? (known.to === rollout.status ? rollout.why : null);
         rollout = { ...rollout, status: known.to, why, started_at, ended_at };
       } else if (known.kind === "rollout.batch") {
+        pace = paceAfter(pace, { kind: "batch", at, batch: known.batch });
         rollout = { ...rollout, current_batch: known.batch };
       } else if (known.kind === "node.upgrade") {
         const { status, phase, action, error } = known;

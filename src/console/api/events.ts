@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { EventView, WhyView } from "../../core/protocol/operator-api.ts";
 import { NodeUpgradeStatus, RolloutStatus, SignalKind } from "../../core/rollout/states.ts";
+import { Direction } from "../../core/upgrade/job.ts";
 import { UpgradePhase } from "../../core/upgrade/phases.ts";
 
 const DATA = {
@@ -11,7 +12,7 @@ const DATA = {
     to: RolloutStatus,
     why: WhyView.nullable().default(null),
   }),
-  "rollout.batch": z.object({ batch: z.int() }),
+  "rollout.batch": z.object({ batch: z.int(), direction: Direction.default("forward") }),
   "rollout.signal": z.object({
     signal: SignalKind,
     actor: z.string().nullable().default(null),
@@ -23,7 +24,16 @@ const DATA = {
     phase: UpgradePhase.nullable(),
     action: z.string().nullable(),
     error: WhyView.nullable().default(null),
+    /** Only a launch says it. */
+    direction: Direction.optional(),
+    attempt: z.int().optional(),
   }),
+  "group.status": z.object({}),
+  "group.component": z.object({}),
+  "group.signal": z.object({}),
+  "incident.opened": z.object({ title: z.string().default("") }),
+  "incident.acknowledged": z.object({}),
+  "incident.resolved": z.object({}),
   "node.enrolled": z.object({}),
   "node.revoked": z.object({}),
   "node.rejection": z.object({}),

@@ -13,6 +13,8 @@ export const API = "/api/v1";
 interface Call {
   readonly method?: "GET" | "POST" | "DELETE";
   readonly body?: unknown;
+  /** Sent twice, it is one wish. */
+  readonly key?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -36,13 +38,17 @@ export async function requestDated<S extends z.ZodType>(
 }
 
 /** For calls that answer without a body. */
-export async function send(path: string, { method = "GET", body, signal }: Call = {}): Promise<Response> {
+export async function send(
+  path: string,
+  { method = "GET", body, key, signal }: Call = {},
+): Promise<Response> {
   const answer = await fetch(`${API}${path}`, {
     method,
     credentials: "same-origin",
     headers: {
       accept: "application/json",
       ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(key === undefined ? {} : { "idempotency-key": key }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),

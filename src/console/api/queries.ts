@@ -1,5 +1,5 @@
 /** What the pages read, each under its key. Lists are read whole, up to a bound, since pages group and count them. */
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions, replaceEqualDeep } from "@tanstack/react-query";
 import {
   NodeList,
   NodeUpgradeList,
@@ -8,6 +8,7 @@ import {
   RolloutView,
   type NodeUpgradeView,
 } from "../../core/protocol/operator-api.ts";
+import { LIMITS } from "../../core/limits.ts";
 import { isActive } from "../../core/rollout/states.ts";
 import { request, requestDated } from "./http.ts";
 import { readPages, type Pages } from "./read-pages.ts";
@@ -25,6 +26,13 @@ export const KEYS = {
   rollouts: ["rollouts"],
   rollout: (id: string) => ["rollouts", id],
   rolloutNodes: (id: string) => ["rollout-nodes", id],
+  groups: ["groups"],
+  group: (id: string) => ["groups", id],
+  incidents: ["incidents"],
+  incident: (id: string) => ["incidents", id],
+  webhooks: ["webhooks"],
+  deliveries: (id: string) => ["webhooks", id, "deliveries"],
+  nodeEvents: (id: string) => ["nodes", id, "events"],
 } as const;
 
 export const whoamiQuery = queryOptions({
@@ -73,15 +81,23 @@ export const rolloutQuery = (id: string) =>
       state.data !== undefined && isActive(state.data.status) ? 10_000 : false,
   });
 
-export type RolloutNodes = Pages<NodeUpgradeView>;
+export interface RolloutNodes extends Pages<NodeUpgradeView> {
+  /** By id. No event changes a name, so this stays one map while the items move. */
+  readonly names: ReadonlyMap<string, string>;
+}
 
 export const rolloutNodesQuery = (id: string) =>
   queryOptions({
     queryKey: KEYS.rolloutNodes(id),
-    queryFn: ({ signal }): Promise<RolloutNodes> =>
-      readPages(ROLLOUT_NODES_MAX, async (page) => {
+    queryFn: async ({ signal }): Promise<RolloutNodes> => {
+      const pages = await readPages(ROLLOUT_NODES_MAX, async (page) => {
         const path = `/rollouts/${encodeURIComponent(id)}/nodes?${page}`;
         const { data, asOf } = await requestDated(NodeUpgradeList, path, { signal });
         return { items: data.nodes, next: data.next_cursor, asOf };
-      }),
+      });
+      return { ...pages, names: new Map(pages.items.map((node) => [node.node_id, node.node_name])) };
+    },
+    // Keeps a cell from being drawn again when its row is read again unchanged; a canvas finds that out by itself.
+    structuralSharing: (before, after) =>
+      (after as RolloutNodes).items.length > LIMITS.listPageMax ? after : replaceEqualDeep(before, after),
   });

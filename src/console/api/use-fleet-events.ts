@@ -14,6 +14,8 @@ export function useFleetEvents(): void {
     const refresh = throttle(REFRESH_MS, () => {
       void client.invalidateQueries({ queryKey: KEYS.nodes });
       void client.invalidateQueries({ queryKey: KEYS.rollouts });
+      void client.invalidateQueries({ queryKey: KEYS.groups });
+      void client.invalidateQueries({ queryKey: KEYS.incidents });
     });
     let wasLost = false;
     const close = openEventStream("/events", null, {

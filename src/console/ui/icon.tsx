@@ -1,7 +1,7 @@
 /** The few icons of the console, drawn as lines: no font, no request. Always beside a word or under a label. */
 import type { IconName } from "./tones.ts";
 
-const PATHS: Record<IconName | "copy" | "close" | "sun" | "moon" | "system" | "arrow", string> = {
+export const ICON_PATHS: Record<IconName | "copy" | "close" | "sun" | "moon" | "system" | "arrow", string> = {
   circle: "M8 3.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9z",
   progress: "M8 2.5a5.5 5.5 0 1 1-5.2 3.7M8 5v3.2l2 1.3",
   check: "M3 8.5l3.2 3.2L13 4.8",
@@ -19,10 +19,10 @@ const PATHS: Record<IconName | "copy" | "close" | "sun" | "moon" | "system" | "a
   arrow: "M3 8h10M9.5 4.5L13 8l-3.5 3.5",
 };
 
-export function Icon({ name }: { readonly name: keyof typeof PATHS }) {
+export function Icon({ name }: { readonly name: keyof typeof ICON_PATHS }) {
   return (
     <svg className="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
-      <path d={PATHS[name]} />
+      <path d={ICON_PATHS[name]} />
     </svg>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, type ReactNode } from "react";
 import type { WhoAmI } from "../api/session.ts";
 import { Account } from "./account.tsx";
 import { ConnectionState } from "./connection-state.tsx";
+import { IncidentBadge } from "./incident-badge.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 import { WeakerMode } from "./weaker-mode.tsx";
 import "./shell.css";
@@ -22,7 +23,12 @@ export function Shell({ who, children }: { readonly who: WhoAmI; readonly childr
             Fleet
           </Link>
           <Link to="/rollouts">Rollouts</Link>
+          <Link to="/groups">Groups</Link>
+          <Link to="/incidents">
+            Incidents <IncidentBadge />
+          </Link>
           <Link to="/authority">Authority</Link>
+          <Link to="/webhooks">Webhooks</Link>
         </nav>
         <ConnectionState />
         <div className="shell-tools">

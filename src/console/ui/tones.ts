@@ -1,4 +1,6 @@
 /** How each state looks and reads: a tone, an icon and a word, so that colour never stands alone. */
+import type { FailurePolicy, GroupStatus } from "../../core/group/states.ts";
+import type { IncidentStatus, Severity } from "../../core/incident/states.ts";
 import type { NodeState } from "../../core/protocol/agent-api.ts";
 import type { NodeUpgradeStatus, RolloutStatus } from "../../core/rollout/states.ts";
 import type { UpgradePhase } from "../../core/upgrade/phases.ts";
@@ -33,6 +35,34 @@ export const ROLLOUT_LOOKS: Record<RolloutStatus, Look> = {
   cancelled: look("neutral", "dash", "Cancelled"),
   rolled_back: look("warn", "undo", "Rolled back"),
 };
+
+export const GROUP_LOOKS: Record<GroupStatus, Look> = {
+  ...ROLLOUT_LOOKS,
+  partial: look("warn", "alert", "Partial"),
+};
+
+export const POLICY_WORDS: Record<FailurePolicy, string> = {
+  partial_ok: "what is done stays, the rest is cancelled",
+  rollback_all: "everything is rolled back",
+  manual: "it pauses and waits for a person",
+};
+
+export const INCIDENT_LOOKS: Record<IncidentStatus, Look> = {
+  open: look("bad", "alert", "Open"),
+  acknowledged: look("warn", "eye", "Acknowledged"),
+  resolved: look("good", "check", "Resolved"),
+};
+
+export const SEVERITY_LOOKS: Record<Severity, Look> = {
+  critical: look("bad", "cross", "Critical"),
+  warning: look("warn", "alert", "Warning"),
+};
+
+export const DELIVERY_LOOKS = {
+  pending: look("info", "progress", "Pending"),
+  delivered: look("good", "check", "Delivered"),
+  failed: look("bad", "cross", "Failed"),
+} as const satisfies Record<string, Look>;
 
 export const UPGRADE_LOOKS: Record<NodeUpgradeStatus, Look> = {
   pending: look("neutral", "circle", "Pending"),

@@ -1,4 +1,4 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ERROR_CODES } from "../../../src/core/error-codes.ts";
 import {
@@ -58,11 +58,7 @@ test("USE-3: a sign-in link works once, and its code does not stay in the addres
 
 test("USE-3: the fleet page shows every machine with its version, in light, dark and on a phone", async () => {
   for (let node = 1; node <= NODES; node++) await page.getByText(`edge-${node}`).first().waitFor(patient);
-  for (const look of looks) {
-    await screenshot(page, "fleet", look);
-    expect(await violations(page)).toEqual([]);
-    expect(await scrollsSideways(page)).toBe(false);
-  }
+  for (const look of looks) await seen("fleet", look);
 });
 
 test("USE-3: a rollout is started, paused and resumed by keyboard, and watched live until it is completed", async () => {
@@ -78,11 +74,7 @@ test("USE-3: a rollout is started, paused and resumed by keyboard, and watched l
   await status("Paused");
   await page.getByText("somebody is at the machine").first().waitFor(patient);
   expect(await button("Pause").isDisabled()).toBe(true);
-  for (const look of looks) {
-    await screenshot(page, "rollout-paused", look);
-    expect(await violations(page)).toEqual([]);
-    expect(await scrollsSideways(page)).toBe(false);
-  }
+  for (const look of looks) await seen("rollout-paused", look);
 
   await page.setViewportSize(LOOKS.light.viewport);
   await byKeyboard("Resume");
@@ -90,6 +82,95 @@ test("USE-3: a rollout is started, paused and resumed by keyboard, and watched l
   expect(await button("Cancel").isDisabled()).toBe(true);
   expect(await fleet.versions()).toEqual(Array.from({ length: NODES }, () => "2.0.0"));
   for (const look of looks) await screenshot(page, "rollout-completed", look);
+  expect(complaints).toEqual([]);
+});
+
+test("ROLL-12: a breaking canary waits with its gate in view, and is approved by keyboard with a reason", async () => {
+  const id = await fleet.startCanary();
+  await page.setViewportSize(LOOKS.light.viewport);
+  await open(`/rollouts/${id}`);
+  await page.getByText("Waits for approval").waitFor(patient);
+  expect(await button("Resume").isDisabled()).toBe(true);
+  const gate = page.getByRole("region", { name: "Canary gate" });
+  expect(await gate.getByText("Succeeded").count()).toBe(1);
+  await gate.getByText("an approval with a reason").waitFor(patient);
+  for (const look of looks) await seen("rollout-canary", look);
+
+  await page.setViewportSize(LOOKS.light.viewport);
+  await gate.getByRole("button", { name: "Approve canary" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox").waitFor(patient);
+  await confirm(); // without a reason: refused
+  await page.getByText("A reason is required.").waitFor(patient);
+  await page.getByRole("textbox").focus();
+  await page.keyboard.type("blocks follow, peers are fine");
+  await confirm();
+  await status("Completed");
+  await page.getByText("blocks follow, peers are fine").first().waitFor(patient);
+  expect(await fleet.versions()).toEqual(Array.from({ length: NODES }, () => "3.0.0"));
+
+  await button("Roll back").click(); // asks for the profile's name before it does anything
+  const sure = page.getByRole("alertdialog", { name: "Roll this rollout back?" });
+  await sure.getByRole("button", { name: "Roll back" }).click();
+  await sure.getByText("Type hello to confirm.", { exact: true }).waitFor(patient);
+  expect(await violations(page)).toEqual([]);
+  await sure.getByRole("button", { name: "Keep rollout" }).click();
+});
+
+test("ROLL-7: a node's page tells its upgrades action by action", async () => {
+  await open("/");
+  await page.getByRole("link", { name: "edge-2" }).click();
+  const upgrades = page.getByRole("region", { name: "Upgrades" });
+  await upgrades.getByText("start_node").first().waitFor(patient);
+  expect(await upgrades.getByRole("article").count()).toBe(2);
+  for (const look of ["light", "phone"] as const) await seen("node-upgrades", look);
+});
+
+test("ROLL-11: a group is started by keyboard and goes through its gate to the end", async () => {
+  await page.setViewportSize(LOOKS.light.viewport);
+  await open(`/groups/${await fleet.createGroup()}`);
+  await page.getByText("Then health is watched for 2 s").waitFor(patient);
+  await press(page.getByRole("group", { name: "Group controls" }).getByRole("button", { name: "Start" }));
+  await page.getByText(/Health is watched for another|Healthy: the next one began/).waitFor(patient);
+  for (const look of looks) await seen("group", look);
+  await status("Completed");
+  expect(await fleet.versions()).toEqual(Array.from({ length: NODES }, () => "4.0.0"));
+});
+
+test("ROLL-19: an incident shows in the navigation as it opens, and is resolved with a note", async () => {
+  await page.setViewportSize(LOOKS.light.viewport);
+  await open("/incidents");
+  await page.getByText("There has been no incident.").waitFor(patient);
+  await fleet.openIncident("edge-3");
+  await page.getByRole("link", { name: "Incidents 1 open" }).waitFor(patient);
+  await page.getByRole("link", { name: "edge-3 did not come back" }).waitFor(patient);
+  for (const look of ["dark", "phone"] as const) await seen("incidents", look);
+
+  await page.setViewportSize(LOOKS.light.viewport);
+  await page.getByRole("link", { name: "edge-3 did not come back" }).click();
+  await page.getByText("2. Restore the volume of the night before.").waitFor(patient);
+  await seen("incident", "light");
+  await page.setViewportSize(LOOKS.light.viewport);
+  const controls = page.getByRole("group", { name: "Incident controls" });
+  await press(controls.getByRole("button", { name: "Resolve" }), "volume restored");
+  await page.getByText("volume restored").waitFor(patient);
+  await page.getByRole("link", { name: "Incidents 0 open" }).waitFor(patient);
+});
+
+test("ROLL-19: a webhook's secret is shown once, and what was sent to it can be sent again", async () => {
+  await open("/webhooks");
+  await page.getByRole("button", { name: "Add webhook" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill("on-call");
+  await page.getByRole("textbox", { name: "Address" }).fill("https://hooks.invalid/fairlead");
+  await page.getByRole("alertdialog").getByRole("button", { name: "Add webhook" }).click();
+  await page.getByText(/^whsec_/).waitFor(patient);
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole("button", { name: "I have kept it" }).click();
+  expect(await page.getByText(/whsec_/).count()).toBe(0);
+  await page.getByRole("button", { name: "Test on-call" }).click();
+  await page.getByRole("button", { name: "Deliveries of on-call" }).click();
+  await page.getByRole("button", { name: "Send again: test" }).waitFor(patient);
+  for (const look of ["dark", "phone"] as const) await seen("webhooks", look);
   expect(complaints).toEqual([]);
 });
 
@@ -111,11 +192,7 @@ test("SNAP-19: the authority page tells live which snapshot a node rejected, why
     .getByText(`Version ${version} is rejected: check 5 of 12 failed, “the signatures verify”.`)
     .waitFor(patient);
   await page.getByText(ERROR_CODES.SNAPSHOT_SIGNATURE_INVALID.next).waitFor(patient);
-  for (const look of looks) {
-    await screenshot(page, "authority-node", look);
-    expect(await violations(page)).toEqual([]);
-    expect(await scrollsSideways(page)).toBe(false);
-  }
+  for (const look of looks) await seen("authority-node", look);
 
   await page.setViewportSize(LOOKS.light.viewport);
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Authority" }).focus();
@@ -125,11 +202,7 @@ test("SNAP-19: the authority page tells live which snapshot a node rejected, why
     .filter({ hasText: "SNAPSHOT_SIGNATURE_INVALID" })
     .getByRole("link", { name: "edge-1" })
     .waitFor(patient);
-  for (const look of ["light", "phone"] as const) {
-    await screenshot(page, "authority-fleet", look);
-    expect(await violations(page)).toEqual([]);
-    expect(await scrollsSideways(page)).toBe(false);
-  }
+  for (const look of ["light", "phone"] as const) await seen("authority-fleet", look);
   expect(complaints).toEqual([]);
 });
 
@@ -139,15 +212,29 @@ const button = (name: string) =>
 const status = (text: string) =>
   page.getByRole("main").getByText(text, { exact: true }).first().waitFor(patient);
 
+const open = (path: string) => page.goto(new URL(path, page.url()).href);
+
+async function seen(name: string, look: Look): Promise<void> {
+  await screenshot(page, name, look);
+  expect(await violations(page)).toEqual([]);
+  expect(await scrollsSideways(page)).toBe(false);
+}
+
 /** No mouse: focus, Enter, type, and Tab to the last button of the dialog. */
-async function byKeyboard(name: string, reason = ""): Promise<void> {
-  await expect.poll(() => button(name).isEnabled(), patient).toBe(true);
-  await button(name).focus();
+async function press(target: Locator, reason = ""): Promise<void> {
+  await expect.poll(() => target.isEnabled(), patient).toBe(true);
+  await target.focus();
   await page.keyboard.press("Enter");
   await page.getByRole("textbox").waitFor(patient);
   await page.keyboard.type(reason);
+  await confirm();
+  await page.getByRole("textbox").waitFor({ ...patient, state: "detached" });
+}
+
+const byKeyboard = (name: string, reason = "") => press(button(name), reason);
+
+async function confirm(): Promise<void> {
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
-  await page.getByRole("textbox").waitFor({ ...patient, state: "detached" });
 }

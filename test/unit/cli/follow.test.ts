@@ -96,6 +96,7 @@ describe("fairlead rollout wait (USE-2)", () => {
     ["completed", 0],
     ["failed", 1],
     ["cancelled", 1],
+    ["rolled_back", 1],
   ])(
     "a rollout that ends %s is exit code %i, whether it ended before or ends while we wait",
     async (end, exit) => {
@@ -183,6 +184,14 @@ describe("fairlead rollout watch (USE-2)", () => {
     expect(ran).toMatchObject({ code: 0, out: "", err: "" });
     expect(ran.drawn[0]).toContain("running");
     expect(ran.drawn.at(-1)).toContain("completed");
+  });
+
+  test("ROLL-14: a rollout that was completed and goes back is watched to the end of that", async () => {
+    const back = [...history, ...end, status(5, "completed", "rolling_back")];
+    const env = await site("rolling_back", back, [status(6, "rolling_back", "rolled_back")]);
+    const ran = await fairlead(["rollout", "watch", ROLLOUT_ID], { env });
+    expect(ran.code).toBe(1);
+    expect(ran.out.trimEnd()).toMatch(/rolled_back$/);
   });
 
   test("one that failed is exit code 1", async () => {

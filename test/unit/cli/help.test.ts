@@ -2,11 +2,16 @@ import { describe, expect, test } from "vitest";
 import * as choices from "../../../src/cli/specs/choices.ts";
 import { COMMANDS } from "../../../src/cli/specs/index.ts";
 import { DEGRADED_ACTIONS } from "../../../src/core/degraded/actions.ts";
+import { GROUP_STATUSES } from "../../../src/core/group/states.ts";
+import { INCIDENT_CATEGORIES, INCIDENT_STATUSES } from "../../../src/core/incident/states.ts";
+import { NOTIFICATIONS } from "../../../src/core/protocol/incident-api.ts";
 import { MODEL_KINDS } from "../../../src/core/model/resources.ts";
 import { LIFTABLE_KINDS } from "../../../src/core/model/revocation.ts";
+import { Runtime } from "../../../src/core/manifest/schema.ts";
 import * as states from "../../../src/core/rollout/states.ts";
 import { REVOCATION_KINDS } from "../../../src/core/snapshot/revocation.ts";
 import { KEY_AUTHORITIES } from "../../../src/core/snapshot/signing-keys.ts";
+import { Scope } from "../../../src/core/protocol/api-key-api.ts";
 import * as scopes from "../../../src/core/snapshot/scopes.ts";
 import { fairlead, homeFor } from "./support.ts";
 
@@ -45,6 +50,13 @@ describe("help (USE-2)", () => {
     expect(choices.LIFTABLE_KINDS).toEqual(LIFTABLE_KINDS);
     expect(choices.REVOCATION_KINDS).toEqual(REVOCATION_KINDS);
     expect(choices.KEY_AUTHORITIES).toEqual(KEY_AUTHORITIES);
+    expect(choices.GROUP_STATUSES).toEqual(GROUP_STATUSES);
+    expect(choices.INCIDENT_STATUSES).toEqual(INCIDENT_STATUSES);
+    expect(choices.INCIDENT_CATEGORIES).toEqual(INCIDENT_CATEGORIES);
+    expect(choices.NOTIFICATIONS).toEqual(NOTIFICATIONS);
+    expect(choices.STRATEGIES).toEqual(states.Strategy.options);
+    expect(choices.RUNTIMES).toEqual(Runtime.options);
+    expect(choices.SCOPES_GRANTED).toEqual(Scope.options);
   });
 
   test("version is shown by command and by flag", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { composeIntent, leavesOf, signedIntent } from "../../../src/cli/rollout/intent.ts";
+import { composeIntent, signedIntent } from "../../../src/cli/rollout/intent.ts";
 import { Digest, NodeId, ProfileId, RolloutId } from "../../../src/core/ids.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
 import { runDigest, verifyIntent } from "../../../src/trust/intent.ts";
@@ -13,13 +13,14 @@ describe("the intent of a rollout (SNAP-15)", () => {
   const wish = {
     profile: ProfileId.parse("demo-http"),
     run: { args: ["a"], env: {}, user: null },
-    configs: [{ path: "a.conf", mode: "0644", sha256: Digest.parse(CHECKSUM) }],
   };
+  const configs = [{ path: "a.conf", mode: "0644", sha256: Digest.parse(CHECKSUM) }];
+  const leaves = [1, 2, 3].map((n) => ({ node_id: NodeId.parse(uuid(n)), configs }));
   const facts = {
     clusterId: PINS.cluster_id,
     rolloutId: RolloutId.parse(ROLLOUT_ID),
-    nodeIds: [1, 2, 3].map((n) => NodeId.parse(uuid(n))),
     wish,
+    leaves,
     fingerprint: Digest.parse(CHECKSUM),
     now: time.local,
     windowMs: 3_600_000,
@@ -36,15 +37,15 @@ describe("the intent of a rollout (SNAP-15)", () => {
       run_digest: runDigest(wish.run),
       rollback: "previous",
     });
-    const tree = nodesTree(leavesOf(facts));
-    for (const leaf of leavesOf(facts))
+    const tree = nodesTree(leaves);
+    for (const leaf of leaves)
       expect(provesLeaf(leaf, tree.proof(leaf.node_id), intent.nodes_root!)).toBe(true);
   });
 
   test("proves no leaf that was changed: another node, another config, another mode", () => {
     const { nodes_root } = composeIntent(facts);
-    const tree = nodesTree(leavesOf(facts));
-    const [leaf] = leavesOf(facts);
+    const tree = nodesTree(leaves);
+    const [leaf] = leaves;
     const proof = tree.proof(leaf!.node_id);
     const config = leaf!.configs[0]!;
     for (const changed of [

@@ -43,7 +43,7 @@ export async function fairlead(
     randomUuid: randomUUID,
     redraw:
       options.tty === true
-        ? async () => ({ show: (text) => void drawn.push(text), done: () => undefined })
+        ? async () => ({ columns: () => 80, show: (text) => void drawn.push(text), done: () => undefined })
         : null,
   };
   const code = await run(argv, io);

@@ -14,7 +14,8 @@ const five = () =>
   );
 const upgrade = (id: number, node: number, status: string, more: Record<string, unknown> = {}) =>
   eventSample(id, "node.upgrade", { status, phase: null, action: null, error: null, ...more }, node);
-const picture = (model: ReturnType<typeof five>) => renderWatch(model.view(), NOW, plainPaint).split("\n");
+const picture = (model: ReturnType<typeof five>) =>
+  renderWatch(model.view(), NOW, plainPaint, 100).split("\n");
 
 describe("the live view of a rollout (USE-2)", () => {
   test("collapses nodes that have the same to tell into one line", () => {
@@ -46,7 +47,7 @@ describe("the live view of a rollout (USE-2)", () => {
     model.apply(eventSample(3, "rollout.batch", { batch: 1 }));
     expect(picture(model)).toEqual([
       "rollout 3f2a0000  demo-http 1.0.0 → 2.0.0  running  1m 05s",
-      "██████░░░░░░░░░░░░░░░░░░░░░░░░ 1/5 nodes  20%",
+      "██████░░░░░░░░░░░░░░░░░░░░░░░░ 1/5 nodes  20%  time left unknown",
       "batch 2 of 3  ▶ · ·",
       "  ▶ node-1 in progress  STOPPED stop_node",
       "  ✔ node-2 succeeded",
@@ -63,7 +64,34 @@ describe("the live view of a rollout (USE-2)", () => {
     const why = { code: "THRESHOLD_EXCEEDED", text: "1 of 1 failed" };
     model.apply(eventSample(3, "rollout.status", { from: "running", to: "paused", why }));
     expect(picture(model)).toContain("  ✗ node-1 failed  HEALTH_CRITICAL: probe refused");
-    expect(picture(model).at(-1)).toBe("why: THRESHOLD_EXCEEDED: 1 of 1 failed");
+    expect(picture(model).slice(-2)).toEqual([
+      "why: THRESHOLD_EXCEEDED: 1 of 1 failed",
+      "next: fairlead rollout retry 3f2a0000, then resume; or force, or rollback",
+    ]);
+  });
+
+  test("ROLL-12: a canary that waits for approval says exactly which command approves it", () => {
+    const model = five();
+    const why = { code: "CANARY_APPROVAL", text: "the canary is healthy; a breaking migration waits" };
+    model.apply(eventSample(3, "rollout.status", { from: "running", to: "paused", why }));
+    expect(picture(model).at(-1)).toBe('next: fairlead rollout approve-canary 3f2a0000 --reason "…"');
+  });
+
+  test("tells the time left from the pace of finished batches, and nothing while it stands still", () => {
+    const model = five();
+    model.apply(eventSample(1, "rollout.batch", { batch: 0 }));
+    expect(picture(model)[1]).toContain("time left unknown");
+    model.apply(eventSample(31, "rollout.batch", { batch: 1 }));
+    // 30 s a batch; 65 s in, the second has been running for 34 s, and one is to come.
+    expect(picture(model)[1]).toContain("time left about 30s");
+    model.apply(eventSample(40, "rollout.status", { from: "running", to: "paused", why: null }));
+    expect(picture(model)[1]).not.toContain("time left");
+  });
+
+  test("cuts what is wider than the terminal, so that no line becomes two", () => {
+    const model = five();
+    model.apply(upgrade(1, 1, "failed", { error: { code: "ACTION_FAILED", text: "x".repeat(300) } }));
+    expect(Math.max(...picture(model).map((line) => line.length))).toBeLessThanOrEqual(100);
   });
 
   test("says that the connection is lost, and stops saying so", () => {
@@ -105,8 +133,21 @@ describe("the live view of a rollout (USE-2)", () => {
       upgradeSample(n + 1, { status: "failed", error_code: "ACTION_FAILED", error_message: `disk ${n}` }),
     );
     const lines = picture(watchModel(rolloutSample(), nodes));
-    expect(lines.length).toBeLessThan(25);
+    expect(lines.length).toBeLessThan(24);
     expect(lines).toContain("    and 985 more nodes");
+  });
+
+  test("a thousand nodes in two hundred batches are a handful of lines", () => {
+    const nodes = Array.from({ length: 1000 }, (_, n) =>
+      upgradeSample(n + 1, { batch_index: Math.floor(n / 5), status: n < 700 ? "succeeded" : "pending" }),
+    );
+    const lines = picture(watchModel(rolloutSample({ batch_count: 200, current_batch: 140 }), nodes));
+    expect(lines.slice(2)).toEqual([
+      "batch 141 of 200  ✔ 140  · 60",
+      "  ✔ 700 nodes succeeded",
+      "  · 300 nodes pending",
+      "why: UPGRADING: batch 1 of 3: 2 nodes at work",
+    ]);
   });
 });
 

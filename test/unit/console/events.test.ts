@@ -8,6 +8,7 @@ const wire = (over: Record<string, unknown>) =>
     at: AT,
     kind: "rollout.batch",
     rollout_id: null,
+    group_id: null,
     node_id: null,
     actor: null,
     data: {},

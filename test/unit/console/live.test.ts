@@ -42,7 +42,7 @@ describe("events folded into the rows of a rollout", () => {
 
   it("launch the waiting nodes of a batch that began, and only those", () => {
     const nodes = [upgrade(1, { status: "skipped" }), upgrade(2), upgrade(3, { batch_index: 1 })];
-    const folded = foldNodes(nodes, [event(1, "rollout.batch", { batch: 0 })]);
+    const folded = foldNodes(nodes, [event(1, "rollout.batch", { batch: 0, direction: "forward" })]);
     expect(folded.map((node) => node.status)).toEqual(["skipped", "in_progress", "pending"]);
   });
 
@@ -50,15 +50,25 @@ describe("events folded into the rows of a rollout", () => {
     const why = { code: "PAUSED", text: "paused by an operator" };
     const folded = foldRollout(rollout({ status: "pending", health_until: AT }), [
       event(1, "rollout.status", { from: "pending", to: "running", why: null }),
-      event(2, "rollout.batch", { batch: 1 }),
+      event(2, "rollout.batch", { batch: 1, direction: "forward" }),
       event(3, "rollout.status", { from: "running", to: "paused", why }),
     ]);
     expect(folded).toMatchObject({ status: "paused", why, current_batch: 1, health_until: null });
   });
 
   it("are left out when the rows were read after them", () => {
-    const old = event(1, "rollout.batch", { batch: 0 }, { at: "2026-01-31T11:59:59.999Z" });
-    const fresh = event(2, "rollout.batch", { batch: 1 }, { at: "2026-01-31T12:00:00.001Z" });
+    const old = event(
+      1,
+      "rollout.batch",
+      { batch: 0, direction: "forward" },
+      { at: "2026-01-31T11:59:59.999Z" },
+    );
+    const fresh = event(
+      2,
+      "rollout.batch",
+      { batch: 1, direction: "forward" },
+      { at: "2026-01-31T12:00:00.001Z" },
+    );
     expect(eventsSince([old, fresh], Date.parse(AT))).toEqual([fresh]);
   });
 });

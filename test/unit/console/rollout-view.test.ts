@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { groupBatches } from "../../../src/console/pages/rollout/batches.ts";
 import { linesOf, placeAfterKey } from "../../../src/console/pages/rollout/grid-lines.ts";
-import { nodeLook, phaseNumber } from "../../../src/console/pages/rollout/node-look.ts";
+import { nodeLook } from "../../../src/console/pages/rollout/node-look.ts";
 import { whyText } from "../../../src/console/pages/rollout/why.ts";
 import { AT, nodeIdOf, rollout, upgrade } from "./samples.ts";
 
@@ -55,11 +55,6 @@ describe("the look of a node", () => {
       upgrade(1, { status: "in_progress", upgrade_phase: "STOPPED", direction: "reverse" }),
     );
     expect(look).toMatchObject({ tone: "warn", label: "Undo: stopped" });
-  });
-
-  it("is a number only where there is a phase", () => {
-    expect(phaseNumber(upgrade(1, { status: "in_progress", upgrade_phase: "VERIFYING" }))).toBe(5);
-    expect(phaseNumber(upgrade(1, { status: "succeeded" }))).toBeNull();
   });
 });
 

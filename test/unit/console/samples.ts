@@ -30,8 +30,11 @@ const digest = `sha256:${"0".repeat(64)}` as RolloutView["target_binary_checksum
 
 export const rollout = (over: Partial<RolloutView> = {}): RolloutView => ({
   id: uuid("b", 1) as RolloutView["id"],
+  group_id: null,
+  component_index: null,
   chain_profile_id: "harbor" as RolloutView["chain_profile_id"],
   node_type: "full",
+  node_labels: {},
   upgrade_id: null,
   runtime: "process",
   binary_name: "harbor",
@@ -43,6 +46,10 @@ export const rollout = (over: Partial<RolloutView> = {}): RolloutView => ({
   migration_type: "none",
   rollback_tier: 1,
   strategy: "rolling",
+  canary_size: 0,
+  force_continue: false,
+  skip_validation: false,
+  max_unavailable: null,
   batch_size: 2,
   batch_count: 2,
   current_batch: 0,
@@ -52,6 +59,10 @@ export const rollout = (over: Partial<RolloutView> = {}): RolloutView => ({
   status: "running",
   pause_requested: false,
   cancel_requested: false,
+  rollback_requested: false,
+  rollback_allowed: true,
+  canary_approved_by: null,
+  canary_approved_at: null,
   why: null,
   counters: {
     total: 4,

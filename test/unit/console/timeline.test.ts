@@ -52,7 +52,7 @@ describe("the timeline", () => {
 
   it("has a bound", () => {
     const events = Array.from({ length: 400 }, (_, index) =>
-      event(index + 1, "rollout.batch", { batch: index }),
+      event(index + 1, "rollout.batch", { batch: index, direction: "forward" }),
     );
     const timeline = extendTimeline([], events);
     expect(timeline).toHaveLength(300);

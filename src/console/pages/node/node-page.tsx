@@ -12,6 +12,7 @@ import { AppliedSnapshots } from "./applied-snapshots.tsx";
 import { LastRejection } from "./last-rejection.tsx";
 import { NodeFacts } from "./node-facts.tsx";
 import { Programs } from "./programs.tsx";
+import { Upgrades } from "./upgrades.tsx";
 import "./node-page.css";
 
 export function NodePage({ id }: { readonly id: string }) {
@@ -35,6 +36,7 @@ export function NodePage({ id }: { readonly id: string }) {
         <div className="node-panels">
           <LastRejection rejection={node.last_rejection} />
           <Programs programs={node.programs} />
+          <Upgrades nodeId={node.id} />
           <NodeFacts node={node} />
           <AppliedSnapshots nodeId={node.id} applied={node.applied} />
         </div>

@@ -3,9 +3,8 @@ import { NODE_UPGRADE_STATUSES } from "../../../core/rollout/states.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { PHASE_LABELS, UPGRADE_LOOKS } from "../../ui/tones.ts";
 
-/** Small cells show a sign or the number of a phase; large ones carry their words themselves. */
-export function Legend({ isCompact }: { readonly isCompact: boolean }) {
-  if (!isCompact) return null;
+/** Small cells show a sign or the number of a phase. */
+export function Legend() {
   return (
     <ul className="legend" aria-label="Legend">
       {NODE_UPGRADE_STATUSES.filter((status) => status !== "in_progress").map((status) => (

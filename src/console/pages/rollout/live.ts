@@ -17,16 +17,19 @@ export function foldNodes(
   events: readonly FleetEvent[],
 ): readonly NodeUpgradeView[] {
   const upgrades = new Map<string, EventOf<"node.upgrade">>();
-  const opened = new Set<number>();
+  const opened = new Map<number, NodeUpgradeView["direction"]>();
   for (const event of events) {
-    if (event.kind === "rollout.batch") opened.add(event.data.batch);
+    if (event.kind === "rollout.batch") opened.set(event.data.batch, event.data.direction);
     if (event.kind === "node.upgrade" && event.nodeId !== null) upgrades.set(event.nodeId, event);
   }
   if (upgrades.size === 0 && opened.size === 0) return nodes;
   return nodes.map((node) => {
     const upgrade = upgrades.get(node.node_id);
     if (upgrade !== undefined) return withUpgrade(node, upgrade);
-    return opened.has(node.batch_index) && node.status === "pending" ? launched(node) : node; // 1
+    const direction = opened.get(node.batch_index);
+    return direction !== undefined && node.status === LAUNCHED_FROM[direction]
+      ? launched(node, direction)
+      : node; // 1
   });
 }
 
@@ -40,11 +43,14 @@ export function foldRollout(rollout: RolloutView, events: readonly FleetEvent[])
   return folded;
 }
 
-/** A whole batch is launched by one event. */
-const launched = (node: NodeUpgradeView): NodeUpgradeView => ({
+/** A whole batch is launched by one event: on the way back, those of its nodes that stand on the target. */
+const LAUNCHED_FROM = { forward: "pending", reverse: "succeeded" } as const;
+
+const launched = (node: NodeUpgradeView, direction: NodeUpgradeView["direction"]): NodeUpgradeView => ({
   ...node,
   status: "in_progress",
   upgrade_phase: "PREPARING",
+  direction,
 });
 
 function withUpgrade(node: NodeUpgradeView, { at, data }: EventOf<"node.upgrade">): NodeUpgradeView {
@@ -52,6 +58,7 @@ function withUpgrade(node: NodeUpgradeView, { at, data }: EventOf<"node.upgrade"
   return {
     ...node,
     status: data.status,
+    direction: data.direction ?? node.direction,
     upgrade_phase: settled ? null : data.phase,
     action_name: data.action,
     progress_pct: data.status === "succeeded" ? 100 : progressOf(data.action, node.progress_pct),

@@ -1,7 +1,7 @@
 import { memo } from "react";
 import type { NodeUpgradeView } from "../../../core/protocol/operator-api.ts";
 import { Icon } from "../../ui/icon.tsx";
-import { nodeLook, phaseNumber } from "./node-look.ts";
+import { nodeLook } from "./node-look.ts";
 
 interface Props {
   readonly node: NodeUpgradeView;
@@ -12,7 +12,6 @@ interface Props {
 
 export const NodeCell = memo(function NodeCell({ node, isSelected, isTabStop, onSelect }: Props) {
   const look = nodeLook(node);
-  const number = phaseNumber(node);
   return (
     <td className="node-cell-place" aria-selected={isSelected}>
       <button
@@ -30,9 +29,6 @@ export const NodeCell = memo(function NodeCell({ node, isSelected, isTabStop, on
         <span className="cell-status">
           <Icon name={look.icon} />
           <span className="cell-label">{look.label}</span>
-        </span>
-        <span className="cell-compact" aria-hidden="true">
-          {number ?? <Icon name={look.icon} />}
         </span>
       </button>
     </td>

@@ -1,16 +1,16 @@
 /**
  * The nodes of all batches as a grid that the keyboard walks: one stop for Tab, arrows inside.
- * Only the lines in view exist, so ten thousand nodes cost what a screenful does.
+ * A few have their names in their cells; where there are many, a canvas draws them.
  */
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef, type CSSProperties, type KeyboardEvent } from "react";
 import type { RolloutView } from "../../../core/protocol/operator-api.ts";
 import type { Batch } from "./batches.ts";
 import { BatchHead } from "./batch-head.tsx";
+import { CanvasGrid } from "./canvas/canvas-grid.tsx";
 import { linesOf, placeAfterKey, type Line } from "./grid-lines.ts";
-import { Legend } from "./legend.tsx";
 import { NodeCell } from "./node-cell.tsx";
-import { useGridShape } from "./use-grid-shape.ts";
+import { CELL_PX, HEAD_PX, NAMED_NODES_MAX, useGridShape } from "./use-grid-shape.ts";
 import "./node-grid.css";
 
 interface Props {
@@ -20,15 +20,19 @@ interface Props {
   readonly onSelect: (id: string) => void;
 }
 
-export function NodeGrid({ batches, rollout, selectedId, onSelect }: Props) {
+export function NodeGrid(props: Props) {
+  const nodeCount = props.batches.reduce((sum, batch) => sum + batch.nodes.length, 0);
+  return nodeCount > NAMED_NODES_MAX ? <CanvasGrid {...props} /> : <NamedGrid {...props} />;
+}
+
+function NamedGrid({ batches, rollout, selectedId, onSelect }: Props) {
   const grid = useRef<HTMLTableElement>(null);
-  const nodeCount = batches.reduce((sum, batch) => sum + batch.nodes.length, 0);
-  const { shape, columns, top } = useGridShape(grid, nodeCount);
+  const { columns, top } = useGridShape(grid);
   const lines = useMemo(() => linesOf(batches, columns), [batches, columns]);
   // oxlint-disable-next-line react/incompatible-library -- the compiler is not used
   const virtual = useWindowVirtualizer({
     count: lines.length,
-    estimateSize: (index) => (lines[index]?.kind === "head" ? shape.headPx : shape.cellPx),
+    estimateSize: (index) => (lines[index]?.kind === "head" ? HEAD_PX : CELL_PX),
     getItemKey: (index) => keyOf(lines[index]!),
     overscan: 6,
     scrollMargin: top,
@@ -51,7 +55,6 @@ export function NodeGrid({ batches, rollout, selectedId, onSelect }: Props) {
   const tabStop = selectedId ?? batches[0]?.nodes[0]?.node_id;
   return (
     <>
-      <Legend isCompact={shape.isCompact} />
       <table
         ref={grid}
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-to-interactive-role -- a table that arrows walk is a grid
@@ -59,7 +62,6 @@ export function NodeGrid({ batches, rollout, selectedId, onSelect }: Props) {
         aria-label="Nodes by batch"
         aria-rowcount={lines.length}
         className="node-grid"
-        data-compact={shape.isCompact}
         style={{ height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
       >

@@ -1,12 +1,18 @@
 /** The selected node in words; without one, the nodes that need a person. */
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { NodeUpgradeView } from "../../../core/protocol/operator-api.ts";
+import { attemptsOf } from "../../../core/upgrade/timeline.ts";
+import type { NodeUpgradeView, RolloutView } from "../../../core/protocol/operator-api.ts";
+import { nodeEventsQuery } from "../../api/steer-queries.ts";
 import { Chip } from "../../ui/chip.tsx";
 import { Icon } from "../../ui/icon.tsx";
+import { UpgradeSteps } from "../../ui/upgrade-steps.tsx";
+import { NodeControls } from "./node-controls.tsx";
 import { nodeLook } from "./node-look.ts";
 import { UpgradeDetail } from "./upgrade-detail.tsx";
 
 interface Props {
+  readonly rollout: RolloutView;
   readonly nodes: readonly NodeUpgradeView[];
   readonly selectedId: string | null;
   readonly onSelect: (id: string | null) => void;
@@ -14,11 +20,11 @@ interface Props {
 
 const ATTENTION_MAX = 50;
 
-export function NodePanel({ nodes, selectedId, onSelect }: Props) {
+export function NodePanel({ rollout, nodes, selectedId, onSelect }: Props) {
   const selected = nodes.find((node) => node.node_id === selectedId);
   if (selected === undefined) return <Attention nodes={nodes} onSelect={onSelect} />;
   return (
-    <section className="panel node-panel" aria-labelledby="selected-heading">
+    <section className="panel node-panel is-narrow" aria-labelledby="selected-heading">
       <div className="panel-head">
         <h2 id="selected-heading">{selected.node_name}</h2>
         <Chip look={nodeLook(selected)} />
@@ -32,13 +38,26 @@ export function NodePanel({ nodes, selectedId, onSelect }: Props) {
         </button>
       </div>
       <UpgradeDetail node={selected} />
-      <p className="panel-foot">
+      <Steps node={selected} rolloutId={rollout.id} />
+      <div className="panel-foot">
         <Link to="/nodes/$nodeId" params={{ nodeId: selected.node_id }}>
           Open node page
         </Link>
-      </p>
+        <NodeControls key={selected.node_id} rollout={rollout} node={selected} />
+      </div>
     </section>
   );
+}
+
+/** The newest attempt of this rollout, read again whenever the node moves on. */
+function Steps({ node, rolloutId }: { readonly node: NodeUpgradeView; readonly rolloutId: string }) {
+  const place = `${node.status}.${node.upgrade_phase}.${node.action_name}`;
+  const { data } = useQuery(nodeEventsQuery(node.node_id, place));
+  // Keeps its place while it is read, so that what is below does not move when it comes.
+  if (data === undefined) return node.started_at === null ? null : <div className="steps-place" />;
+  const attempt = attemptsOf(data.events.toReversed())[0];
+  if (attempt === undefined || attempt.rolloutId !== rolloutId) return null;
+  return <UpgradeSteps attempt={{ ...attempt, error: null }} />; // the error stands above it already
 }
 
 function Attention({ nodes, onSelect }: Pick<Props, "nodes" | "onSelect">) {

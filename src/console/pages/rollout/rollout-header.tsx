@@ -1,9 +1,11 @@
+import { Link } from "@tanstack/react-router";
 import type { RolloutView } from "../../../core/protocol/operator-api.ts";
 import { Copyable, shortDigest } from "../../ui/copyable.tsx";
 import { RolloutChip } from "../../ui/rollout-chip.tsx";
 import { dateTimeText } from "../../ui/time-text.ts";
 import { Versions } from "../../ui/versions.tsx";
 import { Controls } from "./controls-bar.tsx";
+import { whyText } from "./why.ts";
 import { WhyLine } from "./why-line.tsx";
 
 export function RolloutHeader({ rollout }: { readonly rollout: RolloutView }) {
@@ -16,15 +18,23 @@ export function RolloutHeader({ rollout }: { readonly rollout: RolloutView }) {
         <RolloutChip rollout={rollout} />
         <Controls rollout={rollout} />
       </div>
-      <WhyLine rollout={rollout} />
+      <WhyLine why={(now) => whyText(rollout, now)} />
       <ul className="rollout-facts" aria-label="Facts">
+        {rollout.group_id === null ? null : (
+          <li>
+            <Link to="/groups/$groupId" params={{ groupId: rollout.group_id }}>
+              component {(rollout.component_index ?? 0) + 1} of its group
+            </Link>
+            , which drives it
+          </li>
+        )}
         <li>
           {rollout.binary_name} on {rollout.node_type}
+          {labelsText(rollout.node_labels)}
         </li>
-        <li>
-          {rollout.strategy.replaceAll("_", " ")}, {rollout.batch_size} per batch
-        </li>
-        <li>{thresholdText(rollout.failure_threshold)}</li>
+        {strategyFacts(rollout).map((fact) => (
+          <li key={fact}>{fact}</li>
+        ))}
         <li>
           target{" "}
           <Copyable
@@ -44,6 +54,25 @@ export function RolloutHeader({ rollout }: { readonly rollout: RolloutView }) {
       </ul>
     </header>
   );
+}
+
+function strategyFacts(rollout: RolloutView): readonly string[] {
+  const { strategy, canary_size, max_unavailable: limit } = rollout;
+  const how = strategy.replaceAll("_", " ");
+  return [
+    strategy === "canary"
+      ? `${how} of ${canary_size}, then ${rollout.batch_size} per batch`
+      : `${how}, ${rollout.batch_size} per batch`,
+    rollout.force_continue ? "failures do not pause it" : thresholdText(rollout.failure_threshold),
+    ...(rollout.skip_validation ? ["health is not observed"] : []),
+    ...(limit === null ? [] : [`at most ${limit.count} away per ${limit.label}`]),
+    `${rollout.migration_type === "none" ? "no" : rollout.migration_type} migration, rollback ${rollout.rollback_allowed ? "allowed" : "not signed"}`,
+  ];
+}
+
+function labelsText(labels: RolloutView["node_labels"]): string {
+  const words = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return words.length === 0 ? "" : ` with ${words.join(", ")}`;
 }
 
 const thresholdText = (threshold: number): string =>

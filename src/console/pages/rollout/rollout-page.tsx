@@ -5,9 +5,11 @@ import { useMemo, useState } from "react";
 import { rolloutNodesQuery, rolloutQuery } from "../../api/queries.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { StatusAnnouncer } from "../../ui/status-announcer.tsx";
+import { ROLLOUT_LOOKS } from "../../ui/tones.ts";
 import { usePageTitle } from "../../ui/use-page-title.ts";
-import { Announcer } from "./announcer.tsx";
 import { groupBatches } from "./batches.ts";
+import { CanaryPanel } from "./canary-panel.tsx";
 import { NodeGrid } from "./node-grid.tsx";
 import { NodePanel } from "./node-panel.tsx";
 import { RolloutHeader } from "./rollout-header.tsx";
@@ -16,6 +18,8 @@ import { Timeline } from "./timeline-panel.tsx";
 import { useLiveRollout } from "./use-live-rollout.ts";
 import "./rollout-page.css";
 import "./side-panels.css";
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 export function RolloutPage({ id }: { readonly id: string }) {
   const timeline = useLiveRollout(id);
@@ -43,9 +47,14 @@ export function RolloutPage({ id }: { readonly id: string }) {
         </>
       ) : (
         <>
-          <Announcer rollout={rollout} />
+          <StatusAnnouncer
+            name="Rollout"
+            look={ROLLOUT_LOOKS[rollout.status]}
+            why={rollout.why?.text ?? null}
+          />
           <RolloutHeader rollout={rollout} />
           <RolloutProgress rollout={rollout} nodes={nodes.data} />
+          {rollout.strategy === "canary" ? <CanaryPanel rollout={rollout} nodes={items ?? []} /> : null}
           <div className="rollout-columns">
             <section className="panel" aria-labelledby="batches-heading">
               <div className="panel-head">
@@ -63,8 +72,8 @@ export function RolloutPage({ id }: { readonly id: string }) {
               )}
             </section>
             <aside className="rollout-side" aria-label="Details">
-              <NodePanel nodes={items ?? []} selectedId={selectedId} onSelect={select} />
-              <Timeline entries={timeline} nodes={items ?? []} />
+              <NodePanel rollout={rollout} nodes={items ?? []} selectedId={selectedId} onSelect={select} />
+              <Timeline entries={timeline} names={nodes.data?.names ?? NO_NAMES} />
             </aside>
           </div>
         </>

@@ -1,19 +1,14 @@
 /** The timeline scrolls in its own box: what comes in on top pushes nothing else on the page. */
-import { useMemo } from "react";
-import type { NodeUpgradeView } from "../../../core/protocol/operator-api.ts";
+import { memo } from "react";
 import { clockText, dateTimeText } from "../../ui/time-text.ts";
 import type { TimelineEntry } from "./timeline.ts";
 
 interface Props {
   readonly entries: readonly TimelineEntry[];
-  readonly nodes: readonly NodeUpgradeView[];
+  readonly names: ReadonlyMap<string, string>;
 }
 
-export function Timeline({ entries, nodes }: Props) {
-  const names = useMemo(
-    () => new Map<string, string>(nodes.map((node) => [node.node_id, node.node_name])),
-    [nodes],
-  );
+export const Timeline = memo(function Timeline({ entries, names }: Props) {
   return (
     <div className="panel timeline">
       <div className="panel-head">
@@ -39,7 +34,7 @@ export function Timeline({ entries, nodes }: Props) {
       </section>
     </div>
   );
-}
+});
 
 function titleOf({ title, nodeIds }: TimelineEntry, names: ReadonlyMap<string, string>): string {
   if (nodeIds.length === 0) return title;

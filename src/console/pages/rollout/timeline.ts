@@ -5,7 +5,7 @@
  * 2. Successes in a row are one entry, so a batch of 500 does not bury the failure in it.
  * 3. An entry keeps the id of its first event: it is updated in place, never drawn anew.
  */
-import { isSettled } from "../../../core/rollout/states.ts";
+import { isSettled, type SignalKind } from "../../../core/rollout/states.ts";
 import type { FleetEvent } from "../../api/events.ts";
 import { ROLLOUT_LOOKS, UPGRADE_LOOKS, type Tone } from "../../ui/tones.ts";
 
@@ -21,7 +21,17 @@ export interface TimelineEntry {
 }
 
 const ENTRIES_MAX = 300;
-const ASKED = { start: "Start", pause: "Pause", resume: "Resume", cancel: "Cancel" } as const;
+const ASKED = {
+  start: "Start",
+  pause: "Pause",
+  resume: "Resume",
+  cancel: "Cancel",
+  force: "Force",
+  approve_canary: "Approval of the canary",
+  rollback: "Rollback",
+  retry: "Retry",
+  skip: "Skip",
+} as const satisfies Record<SignalKind, string>;
 
 export function extendTimeline(
   timeline: readonly TimelineEntry[],
@@ -56,7 +66,11 @@ function entryOf(event: FleetEvent): TimelineEntry | null {
       return { ...base, tone, title: label, why: event.data.why?.text ?? null };
     }
     case "rollout.batch":
-      return { ...base, tone: "info", title: `Batch ${event.data.batch + 1} began` };
+      return {
+        ...base,
+        tone: "info",
+        title: `Batch ${event.data.batch + 1} ${event.data.direction === "reverse" ? "goes back" : "began"}`,
+      };
     case "rollout.signal": {
       const { signal, actor, reason, applied } = event.data;
       const title = `${ASKED[signal]} ${applied ? "requested" : "requested too late: not applied"}`;
@@ -71,6 +85,13 @@ function entryOf(event: FleetEvent): TimelineEntry | null {
       const why = error === null ? null : `${error.code}: ${error.text}`;
       return { ...base, tone, title: label, why, nodeIds: [event.nodeId] };
     }
+    case "incident.opened":
+      return { ...base, tone: "bad", title: "Incident opened", why: event.data.title };
+    case "group.status":
+    case "group.component":
+    case "group.signal":
+    case "incident.acknowledged":
+    case "incident.resolved":
     case "node.enrolled":
     case "node.revoked":
     case "node.rejection":

@@ -1,22 +1,13 @@
-/** How many cells fit on a line, and where the grid begins on the page. Many nodes get small cells. */
+/** How wide the grid is, how many cells fit on a line, and where it begins on the page. */
 import { useLayoutEffect, useState, type RefObject } from "react";
 
-interface GridShape {
-  readonly isCompact: boolean;
-  readonly cellMinPx: number;
-  readonly cellPx: number;
-  readonly headPx: number;
-}
+const CELL_MIN_PX = 148;
+export const CELL_PX = 52;
+export const HEAD_PX = 40;
+/** Beyond this, names would need more scrolling than they save: then a canvas draws small cells. */
+export const NAMED_NODES_MAX = 150;
 
-const NAMED: GridShape = { isCompact: false, cellMinPx: 148, cellPx: 52, headPx: 40 };
-const COMPACT: GridShape = { isCompact: true, cellMinPx: 30, cellPx: 30, headPx: 40 };
-/** Beyond this, names would need more scrolling than they save. */
-const NAMED_NODES_MAX = 150;
-
-const shapeFor = (nodeCount: number): GridShape => (nodeCount > NAMED_NODES_MAX ? COMPACT : NAMED);
-
-export function useGridShape(grid: RefObject<HTMLElement | null>, nodeCount: number) {
-  const shape = shapeFor(nodeCount);
+function useMeasured(grid: RefObject<HTMLElement | null>): { readonly width: number; readonly top: number } {
   const [measured, setMeasured] = useState({ width: 0, top: 0 });
   useLayoutEffect(() => {
     const element = grid.current;
@@ -33,5 +24,12 @@ export function useGridShape(grid: RefObject<HTMLElement | null>, nodeCount: num
     observer.observe(document.body);
     return () => observer.disconnect();
   }, [grid]);
-  return { shape, columns: Math.max(1, Math.floor(measured.width / shape.cellMinPx)), top: measured.top };
+  return measured;
 }
+
+export function useGridShape(grid: RefObject<HTMLElement | null>) {
+  const { width, top } = useMeasured(grid);
+  return { columns: Math.max(1, Math.floor(width / CELL_MIN_PX)), top };
+}
+
+export const useGridWidth = (grid: RefObject<HTMLElement | null>): number => useMeasured(grid).width;

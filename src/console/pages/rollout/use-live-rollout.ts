@@ -18,6 +18,9 @@ const READ_NODES_MS = 1_000;
 /** Ten thousand nodes are twenty pages: their cells live from events, and the rows are read for the rest. */
 const READ_MANY_NODES_MS = 10_000;
 
+/** Of many nodes a few change each frame; ten pictures a second leave the page free to scroll. */
+const TAKE_MANY_MS = 100;
+
 export function useLiveRollout(id: string): readonly TimelineEntry[] {
   const client = useQueryClient();
   const [timeline, setTimeline] = useState<readonly TimelineEntry[]>([]);
@@ -32,14 +35,32 @@ export function useLiveRollout(id: string): readonly TimelineEntry[] {
     );
     const readManyNodes = throttle(READ_MANY_NODES_MS, readNodes);
 
+    let waiting: FleetEvent[] = [];
+    const takeMany = throttle(TAKE_MANY_MS, () => {
+      const events = waiting;
+      waiting = [];
+      take(events);
+    });
+
+    const isMany = (): boolean =>
+      (client.getQueryData(rolloutNodesQuery(id).queryKey)?.items.length ?? 0) > LIMITS.listPageMax;
+
     function onEvents(events: readonly FleetEvent[]): void {
+      if (!isMany()) return take(events);
+      waiting.push(...events);
+      takeMany();
+    }
+
+    function take(events: readonly FleetEvent[]): void {
       setTimeline((before) => extendTimeline(before, events));
+      if (events.some(({ kind }) => kind === "incident.opened"))
+        void client.invalidateQueries({ queryKey: KEYS.incidents });
       const nodes = client.getQueryData(rolloutNodesQuery(id).queryKey);
       const fresh = eventsSince(events, nodes?.asOf ?? 0);
       if (fresh.length === 0) return;
       fold(client, id, fresh);
       readRollout();
-      if ((nodes?.items.length ?? 0) > LIMITS.listPageMax) readManyNodes();
+      if (isMany()) readManyNodes();
       else readNodes();
     }
 
@@ -48,7 +69,7 @@ export function useLiveRollout(id: string): readonly TimelineEntry[] {
       onState: setConnection,
     });
     return () => {
-      for (const read of [readRollout, readNodes, readManyNodes]) read.cancel();
+      for (const each of [readRollout, readNodes, readManyNodes, takeMany]) each.cancel();
       close();
     };
   }, [client, id]);

@@ -1,9 +1,9 @@
-import type { RolloutView } from "../../../core/protocol/operator-api.ts";
 import { useNow } from "../../ui/use-now.ts";
-import { whyText } from "./why.ts";
+import type { WhyText } from "./why.ts";
 
-export function WhyLine({ rollout }: { readonly rollout: RolloutView }) {
-  const { tone, code, text, next } = whyText(rollout, useNow());
+/** Ticks alone, since a wait is told by how much of it is left. */
+export function WhyLine({ why }: { readonly why: (now: number) => WhyText }) {
+  const { tone, code, text, next } = why(useNow());
   return (
     <p className="why-line" data-tone={tone}>
       <span className="why-text numbers">{text}</span>

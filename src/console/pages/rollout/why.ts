@@ -19,9 +19,17 @@ export function whyText(rollout: RolloutView, now: number): WhyText {
   return {
     tone,
     code: why.code,
-    text: why.code === "OBSERVING_HEALTH" ? observing(rollout, now) : why.text,
+    text: textOf(rollout, why, now),
     next: isErrorCode(why.code) ? ERROR_CODES[why.code].next : null,
   };
+}
+
+function textOf(rollout: RolloutView, why: NonNullable<RolloutView["why"]>, now: number): string {
+  if (why.code === "OBSERVING_HEALTH") return observing(rollout, now);
+  // Nobody starts a component but its group.
+  return why.code === "NOT_STARTED" && rollout.group_id !== null
+    ? "waits for its turn in its group"
+    : why.text;
 }
 
 /** The server names an instant; a person waits for a length of time. */

@@ -1,0 +1,48 @@
+/** retry and skip: about one node, or with retry about every node that failed. */
+import { z } from "zod";
+import { FairleadError } from "../../core/errors.ts";
+import type { NodeUpgradeView, RolloutView } from "../../core/protocol/operator-api.ts";
+import type { Call, Result } from "../call.ts";
+import { optionsOf } from "../options.ts";
+import { listUpgrades } from "../pages.ts";
+import { resolveRollout } from "../resolve.ts";
+import { signAgain } from "../rollout/sign-again.ts";
+import { signalRollout } from "../rollout/signal.ts";
+import { standing } from "../rollout/standing.ts";
+import { withSession, type Session } from "../session.ts";
+
+const Options = z.object({ node: z.string().optional() });
+
+export const skip = nodeSignal("skip", async () => null);
+/** A retry is a launch: it may need a window that is open. */
+export const retry = nodeSignal("retry", signAgain);
+
+type Sign = (call: Call, session: Session, id: RolloutView["id"]) => Promise<string | null>;
+
+function nodeSignal(signal: string, sign: Sign) {
+  return {
+    run: (call: Call): Promise<Result> =>
+      withSession(call, async (session) => {
+        const { node } = optionsOf(Options, call.options);
+        const before = await resolveRollout(session.api, call.args[0]!);
+        const { id } = before;
+        const about = node === undefined ? null : memberOf(await listUpgrades(session.api, id), node);
+        const intent = await sign(call, session, id);
+        const named = about === null ? {} : { nodeId: about.node_id };
+        const rollout = await signalRollout(call, session.api, before, { verb: signal, intent, ...named });
+        const whom = about === null ? "every failed node" : about.node_name;
+        const text = `${signal} of ${whom} in rollout ${id} is noted; it is ${standing(rollout)}`;
+        return { data: rollout, text };
+      }),
+  };
+}
+
+/** Among the rollout's own nodes: another node of that name is not meant. */
+export function memberOf(nodes: readonly NodeUpgradeView[], text: string): NodeUpgradeView {
+  const found = nodes.filter((node) => node.node_name === text || node.node_id === text);
+  if (found.length === 1) return found[0]!;
+  const byPrefix = text.length < 4 ? [] : nodes.filter((node) => node.node_id.startsWith(text));
+  if (byPrefix.length === 1) return byPrefix[0]!;
+  const what = found.length + byPrefix.length === 0 ? "no node" : "several nodes";
+  throw new FairleadError("NOT_FOUND", `${what} of this rollout may be called ${JSON.stringify(text)}`);
+}

@@ -1,0 +1,44 @@
+/** An incident, for people. */
+import type { IncidentView } from "../../core/protocol/incident-api.ts";
+import { ageOf } from "../duration.ts";
+import { fields, printable, table } from "../output.ts";
+
+export function incidentTable(incidents: readonly IncidentView[], now: number): string {
+  if (incidents.length === 0) return "";
+  return table(
+    ["ID", "SEVERITY", "STATUS", "CATEGORY", "NODE", "ROLLOUT", "OPENED", "TITLE"],
+    incidents.map((incident) => [
+      incident.id.slice(0, 8),
+      incident.severity,
+      incident.status,
+      incident.category,
+      incident.node_name ?? "-",
+      incident.rollout_id?.slice(0, 8) ?? "-",
+      `${ageOf(incident.opened_at, now)} ago`,
+      incident.title,
+    ]),
+  );
+}
+
+export function incidentText(incident: IncidentView): string {
+  const by = (at: string | null, who: string | null): string | null =>
+    at === null ? null : `${at}${who === null ? "" : ` by ${who}`}`;
+  const facts = fields([
+    ["incident", incident.id],
+    ["title", incident.title],
+    ["status", incident.status],
+    ["category", `${incident.category}, ${incident.severity}`],
+    ["node", incident.node_name === null ? null : `${incident.node_name} (${incident.node_id})`],
+    ["rollout", incident.rollout_id],
+    ["opened", incident.opened_at],
+    ["acknowledged", by(incident.acknowledged_at, incident.acknowledged_by)],
+    ["resolved", by(incident.resolved_at, incident.resolved_by)],
+    ["note", incident.note],
+    ...Object.entries(incident.detail).map(
+      ([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)] as const,
+    ),
+  ]);
+  if (incident.recovery_plan === null) return facts;
+  const plan = incident.recovery_plan.split("\n").map((line) => `  ${printable(line)}`);
+  return `${facts}\n\nrecovery plan\n${plan.join("\n")}`;
+}
