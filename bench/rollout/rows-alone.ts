@@ -35,7 +35,10 @@ export async function rowsAloneRate(db: Database, nodes: number, batchSize: numb
   const began = performance.now();
   await db`insert into rollout_signals (rollout_id, kind, actor, idempotency_key) values (${id}, 'start', 'bench', ${id})`;
   for (let status = "running"; status === "running";) {
-    status = (await advanceRollout({ db, authority, onCommitted: () => undefined }, id))!.status;
+    status = (await advanceRollout(
+      { db, authority, onCommitted: () => undefined, nudgeGroup: () => undefined },
+      id,
+    ))!.status;
     const launched = await db<{ node_id: NodeId; command_id: CommandId }[]>`
       select node_id, command_id from rollout_nodes
       where rollout_id = ${id} and status = 'in_progress' and upgrade_phase = 'PREPARING'`;

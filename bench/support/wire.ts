@@ -41,7 +41,7 @@ export async function openWire(url: string, { key, cert, ca }: EnrolledNode): Pr
   socket.on("error", fail);
   socket.on("close", () => fail(new Error("the server closed the connection")));
   socket.on("data", (chunk: Buffer) => {
-    kept = kept.length === 0 ? chunk : Buffer.concat([kept, chunk]);
+    kept = afterInterim(kept.length === 0 ? chunk : Buffer.concat([kept, chunk]));
     const reply = readReply(kept);
     if (reply === null) return;
     kept = EMPTY;
@@ -74,6 +74,13 @@ function connected(socket: TLSSocket, url: string): Promise<void> {
       resolve();
     });
   });
+}
+
+/** A poll that waits is answered `102 Processing` now and then, so that the agent knows that somebody is there. */
+function afterInterim(bytes: Buffer): Buffer {
+  const end = bytes.indexOf(HEAD_END);
+  if (end === -1 || bytes.toString("latin1", 9, 10) !== "1") return bytes;
+  return afterInterim(bytes.subarray(end + HEAD_END.length));
 }
 
 /** Null while the reply is incomplete. Our server and Fastify name the length of every body. */

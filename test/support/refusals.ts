@@ -11,3 +11,14 @@ export function codeOf(call: () => unknown): ErrorCode | "accepted" {
   }
   return "accepted";
 }
+
+/** The error itself, for what it says and where it points. */
+export function refusalOf(call: () => unknown): FairleadError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof FairleadError) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}

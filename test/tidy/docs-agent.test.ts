@@ -9,9 +9,13 @@ import { readSource } from "./repository.ts";
 const keysInTables = (page: string): string[] =>
   [...page.matchAll(/^\| `([a-z_.]+)` \|/gm)].map(([, key = ""]) => key);
 
+const programKeys = (): string[] => [
+  ...new Set(ProgramConfig.options.flatMap((runtime) => Object.keys(runtime.shape))),
+];
+
 const knownKeys = (): string[] => [
   ...Object.keys(AgentConfig.shape),
-  ...Object.keys(ProgramConfig.shape).filter((key) => key !== "health"),
+  ...programKeys().filter((key) => key !== "health"),
   ...Object.keys(HealthProbe.shape).map((key) => `health.${key}`),
 ];
 
@@ -19,6 +23,24 @@ test("the example config of docs/agent.md is one that the agent takes", () => {
   const [, example = ""] = /^```yaml\n([\s\S]*?)^```$/m.exec(readSource("docs/agent.md").text) ?? [];
   const config = parseYaml(Buffer.from(example), AgentConfig, "INVALID_INPUT", "docs/agent.md");
   expect(Object.keys(config.programs)).toHaveLength(1);
+});
+
+test("the example of the systemd runtime is a program that the agent takes", () => {
+  const { text } = readSource("docs/agent.md");
+  const [, example = ""] =
+    /^```yaml\n(programs:\n  validator:\n    runtime: systemd\n[\s\S]*?)^```$/m.exec(text) ?? [];
+  const Programs = AgentConfig.pick({ programs: true });
+  const { programs } = parseYaml(Buffer.from(example), Programs, "INVALID_INPUT", "docs/agent.md");
+  expect(Object.values(programs)).toMatchObject([{ runtime: "systemd", unit: "validator.service" }]);
+});
+
+test("the example of the docker runtime is a program that the agent takes", () => {
+  const { text } = readSource("docs/agent.md");
+  const [, example = ""] =
+    /^```yaml\n(programs:\n  validator:\n    runtime: docker\n[\s\S]*?)^```$/m.exec(text) ?? [];
+  const Programs = AgentConfig.pick({ programs: true });
+  const { programs } = parseYaml(Buffer.from(example), Programs, "INVALID_INPUT", "docs/agent.md");
+  expect(Object.values(programs)).toMatchObject([{ runtime: "docker", container: "validator" }]);
 });
 
 test("docs/agent.md explains every key of the config, and no other", () => {

@@ -31,6 +31,7 @@ const BAD = {
     'export function f(x: "a" | "b"): void {\n  switch (x) {\n    case "a":\n      throw new Error();\n  }\n}\n',
   "src/server/cycle-a.ts": 'import { b } from "./cycle-b.ts";\n\nexport const a = (): number => b();\n',
   "src/server/cycle-b.ts": 'import { a } from "./cycle-a.ts";\n\nexport const b = (): number => a();\n',
+  "src/render/reads.ts": 'import { readFileSync } from "node:fs";\n\nexport const read = readFileSync;\n',
   "src/cli/sideways.ts": 'import { go } from "../server/floats.ts";\n\nexport const side = go;\n',
 };
 
@@ -39,7 +40,9 @@ let tree = "";
 beforeAll(() => {
   tree = mkdtempSync(join(tmpdir(), "fairlead-tidy-"));
   symlinkSync(inRoot("node_modules"), join(tree, "node_modules"));
-  const configs = ["core", "trust", "host", "server", "cli"].map((layer) => `src/${layer}/tsconfig.json`);
+  const configs = ["core", "trust", "host", "render", "server", "cli"].map(
+    (layer) => `src/${layer}/tsconfig.json`,
+  );
   for (const file of ["package.json", "tsconfig.base.json", ".oxlintrc.json", ...configs]) {
     cpSync(inRoot(file), join(tree, file), { recursive: true });
   }
@@ -67,6 +70,7 @@ test("lint reports each broken rule and leaves good files alone", () => {
     "src/core/dice.ts": "no-restricted-properties",
     "src/core/builtin.ts": "no-restricted-imports",
     "src/core/runtime.ts": "no-restricted-globals",
+    "src/render/reads.ts": "no-restricted-imports",
     "src/server/spawns.ts": "no-restricted-imports",
     "src/server/floats.ts": "no-floating-promises",
     "src/server/any.ts": "no-explicit-any",
@@ -89,6 +93,7 @@ test("the layer check reports each wrong edge and no other", async () => {
     "core-is-pure: src/core/builtin.ts → fs",
     "layer-cli: src/cli/sideways.ts → src/server/floats.ts",
     "layer-core: src/core/upward.ts → src/trust/good.ts",
+    "render-is-pure: src/render/reads.ts → fs",
   ]);
 });
 

@@ -41,7 +41,7 @@ async function documented() {
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { security }]) => ({
         method: method.toUpperCase() as Method,
-        url: path.replaceAll("{id}", newId()),
+        url: path.replaceAll(/\{(id|nodeId)\}/g, newId),
         path,
         open: security?.length === 0,
       })),
@@ -59,6 +59,9 @@ test("ROLL-18: the document is OpenAPI 3.1 and names every route of the contract
   expect(routes).toEqual(
     [
       "DELETE /api/v1/auth/session",
+      "GET /api/v1/api-keys",
+      "POST /api/v1/api-keys",
+      "POST /api/v1/api-keys/{id}/revoke",
       "GET /api/v1/events",
       "GET /api/v1/keys",
       "POST /api/v1/keys",
@@ -68,6 +71,7 @@ test("ROLL-18: the document is OpenAPI 3.1 and names every route of the contract
       "POST /api/v1/trust/bundles",
       "GET /api/v1/nodes",
       "GET /api/v1/nodes/{id}",
+      "GET /api/v1/nodes/{id}/events",
       "GET /api/v1/nodes/{id}/membership",
       "GET /api/v1/nodes/{id}/snapshots",
       "GET /api/v1/nodes/{id}/snapshots/{scope}",
@@ -80,6 +84,22 @@ test("ROLL-18: the document is OpenAPI 3.1 and names every route of the contract
         `GET /api/v1/model/${plural}`,
         ...["GET", "PUT", "DELETE"].map((method) => `${method} /api/v1/model/${plural}/{name}`),
       ]),
+      "GET /api/v1/incidents",
+      "GET /api/v1/incidents/{id}",
+      "POST /api/v1/incidents/{id}/acknowledge",
+      "POST /api/v1/incidents/{id}/resolve",
+      "GET /api/v1/webhooks",
+      "POST /api/v1/webhooks",
+      "GET /api/v1/webhooks/{id}",
+      "DELETE /api/v1/webhooks/{id}",
+      "POST /api/v1/webhooks/{id}/enable",
+      "POST /api/v1/webhooks/{id}/disable",
+      "POST /api/v1/webhooks/{id}/test",
+      "GET /api/v1/webhooks/{id}/deliveries",
+      "POST /api/v1/webhooks/{id}/deliveries/{deliveryId}/redeliver",
+      "GET /api/v1/manifests",
+      "GET /api/v1/manifests/{profile}/{upgradeId}",
+      "GET /api/v1/schemas/upgrade-manifest.json",
       "GET /api/v1/rollouts",
       "GET /api/v1/rollouts/{id}",
       "GET /api/v1/rollouts/{id}/events",
@@ -95,10 +115,18 @@ test("ROLL-18: the document is OpenAPI 3.1 and names every route of the contract
       "POST /api/v1/grants",
       "POST /api/v1/nodes/{id}/revoke",
       "POST /api/v1/rollouts",
-      "POST /api/v1/rollouts/{id}/cancel",
-      "POST /api/v1/rollouts/{id}/pause",
-      "POST /api/v1/rollouts/{id}/resume",
-      "POST /api/v1/rollouts/{id}/start",
+      ...["start", "pause", "resume", "cancel", "force", "approve-canary", "rollback", "retry"].map(
+        (signal) => `POST /api/v1/rollouts/{id}/${signal}`,
+      ),
+      "POST /api/v1/rollouts/{id}/nodes/{nodeId}/retry",
+      "POST /api/v1/rollouts/{id}/nodes/{nodeId}/skip",
+      "GET /api/v1/rollout-groups",
+      "POST /api/v1/rollout-groups",
+      "GET /api/v1/rollout-groups/{id}",
+      "GET /api/v1/rollout-groups/{id}/status",
+      ...["start", "pause", "resume", "cancel", "rollback", "skip"].map(
+        (signal) => `POST /api/v1/rollout-groups/{id}/${signal}`,
+      ),
     ].toSorted(),
   );
 });
@@ -107,7 +135,7 @@ describe("access", () => {
   test("every route answers 401 without a token and with a forged one, but for those that open the door", async () => {
     const routes = await documented();
     const closed = routes.filter(({ open }) => !open);
-    expect(closed).toHaveLength(routes.length - 5);
+    expect(closed).toHaveLength(routes.length - 6);
     for (const { method, url } of closed) {
       const bare = await call(method, url);
       expect([method, url, bare.statusCode, errorOf(bare).code]).toEqual([

@@ -189,10 +189,38 @@ describe("the CLI on a real site (USE-2)", () => {
     expect(await site.running()).toEqual(["3.0.0", "3.0.0", "3.0.0"]);
   });
 
+  test("ROLL-12, ROLL-14: a breaking canary waits for its approval, goes on, and goes all the way back", async () => {
+    const v4 = site.publish("4.0.0");
+    const breaking = "state_compatibility: { migration_type: breaking, recovery_plan: restore the volume }\n";
+    const file = await site.putManifest(
+      "v4",
+      `${manifestText("v4", "4.0.0", v4.checksum, v4.url)}${breaking}`,
+    );
+    const how = ["--strategy", "canary", "--acknowledge-state-risk", "--start", "--json"];
+    const created = await site.fairlead("rollout", "create", "--manifest", file, ...policy("3.0.0"), ...how);
+    const { id } = created.json<Rollout>();
+    expect((await site.fairlead("rollout", "wait", id, "--for", "paused")).code).toBe(9);
+    const next = `fairlead rollout approve-canary ${id.slice(0, 8)}`;
+    expect((await site.fairlead("rollout", "show", id)).out).toContain(next);
+    const resumed = await site.fairlead("rollout", "resume", id, "--json");
+    expect([resumed.code, resumed.json<Failure>().error.code]).toEqual([4, "CANARY_NOT_APPROVED"]);
+    await site.fairlead("rollout", "approve-canary", id, "--reason", "blocks follow");
+    expect((await site.fairlead("rollout", "wait", id)).code).toBe(0);
+    expect(await site.running()).toEqual(["4.0.0", "4.0.0", "4.0.0"]);
+
+    await site.fairlead("rollout", "rollback", id, "--reason", "4.0.0 leaks");
+    const back = await site.fairlead("rollout", "wait", id, "--json");
+    expect([back.code, back.json<Rollout>().status]).toEqual([1, "rolled_back"]);
+    expect(await site.running()).toEqual(["3.0.0", "3.0.0", "3.0.0"]);
+    const told = (await site.fairlead("rollout", "timeline", id, "edge-2")).out;
+    expect(told).toMatch(/^way back in rollout .*: rolled back$/m);
+    expect(told).toMatch(/^upgrade in rollout .*: succeeded$/m);
+    expect(told.match(/✔ start_node/g)).toHaveLength(2);
+  });
+
   test("on a terminal, watch draws the picture in place; on one without a size it prints lines", async () => {
-    const [newest] = (await site.fairlead("rollout", "list", "--limit", "1", "--json")).json<{
-      rollouts: Rollout[];
-    }>().rollouts;
+    const listed = await site.fairlead("rollout", "list", "--status", "completed", "--limit", "1", "--json");
+    const [newest] = listed.json<{ rollouts: Rollout[] }>().rollouts;
     const drawn = await site.onTerminal("rows 30 cols 100", "rollout", "watch", newest!.id);
     expect(drawn.code).toBe(0);
     expect(drawn.out).toContain("\u001b[");

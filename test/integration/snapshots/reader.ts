@@ -53,7 +53,8 @@ export function createReader(fleet: Fleet, nodeId: NodeId) {
 
   async function ask(changes: Partial<DeliveryQuery> = {}): Promise<PollResponse | null> {
     const headIssuedAt = head === null ? null : Date.parse(head.header.issued_at);
-    return find({ nodeId, have: have(), mark: 0, serials: {}, headIssuedAt, resync: [], ...changes });
+    const query = { nodeId, have: have(), mark: 0, serials: {}, headIssuedAt, resync: [], ...changes };
+    return (await find(query)).answer;
   }
 
   /** Everything in the answer must be accepted, in its order. */

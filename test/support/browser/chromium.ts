@@ -20,12 +20,13 @@ export function launchChromium(): Promise<Browser> {
   });
 }
 
-export async function screenshot(page: Page, name: string, look: Look): Promise<Buffer> {
+/** Of the whole page, unless it is one that draws only what is in view. */
+export async function screenshot(page: Page, name: string, look: Look, fullPage = true): Promise<Buffer> {
   await mkdir(SCREENSHOTS, { recursive: true });
   const { colorScheme, viewport } = LOOKS[look];
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   await page.setViewportSize(viewport);
-  return page.screenshot({ path: join(SCREENSHOTS, `${name}-${look}.png`), fullPage: true });
+  return page.screenshot({ path: join(SCREENSHOTS, `${name}-${look}.png`), fullPage });
 }
 
 /** What axe finds, as one line each. */

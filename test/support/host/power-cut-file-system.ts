@@ -28,7 +28,11 @@ export interface PowerCutFileSystem extends FileSystemPort {
   readonly moments: readonly Moment[];
 }
 
-export function powerCutFileSystem(first: Disk = new Map()): PowerCutFileSystem {
+/** It keeps no modes: `modeOf` says what a file has, by its path. */
+export function powerCutFileSystem(
+  first: Disk = new Map(),
+  modeOf: (path: string) => number = () => 0o600,
+): PowerCutFileSystem {
   let nextId = 1;
   const inodeOf = (bytes: Buffer): Inode => ({ id: nextId++, bytes, durable: bytes });
   const names = new Map([...first].map(([path, bytes]) => [path, inodeOf(bytes)] as const));
@@ -46,10 +50,10 @@ export function powerCutFileSystem(first: Disk = new Map()): PowerCutFileSystem 
     if (inode === undefined) throw systemError("ENOENT");
     return inode;
   }
-  const statOf = (kind: EntryStat["kind"], sizeBytes: number, id: number): EntryStat => ({
+  const statOf = (path: string, kind: EntryStat["kind"], sizeBytes: number, id: number): EntryStat => ({
     kind,
     sizeBytes,
-    mode: 0o600,
+    mode: modeOf(path),
     uid: 0,
     gid: 0,
     inode: String(id),
@@ -67,7 +71,7 @@ export function powerCutFileSystem(first: Disk = new Map()): PowerCutFileSystem 
         readTo += chunk.length;
         return chunk;
       },
-      stat: async () => statOf("file", inode.bytes.length, inode.id),
+      stat: async () => statOf(path, "file", inode.bytes.length, inode.id),
       chmod: async () => undefined,
       chown: async () => undefined,
       async sync() {
@@ -122,7 +126,9 @@ export function powerCutFileSystem(first: Disk = new Map()): PowerCutFileSystem 
     readdir: async (path) =>
       [...names.keys()].filter((name) => dirname(name) === path).map((name) => basename(name)),
     lstat: async (path) =>
-      folders.has(path) ? statOf("directory", 0, 0) : statOf("file", find(path).bytes.length, find(path).id),
+      folders.has(path)
+        ? statOf(path, "directory", 0, 0)
+        : statOf(path, "file", find(path).bytes.length, find(path).id),
   };
 }
 

@@ -8,6 +8,7 @@ import { createHttpClient } from "../../../src/host/bounded-http.ts";
 import type { ProcessIdentity } from "../../../src/host/process-identity.ts";
 import { removeEmbedded } from "../../../src/server/embedded/embedded.ts";
 import { openHome } from "../../../src/server/embedded/home.ts";
+import type { HostNetwork } from "../hosts/network.ts";
 import { freePort } from "../programs/free-port.ts";
 import { eventually } from "./eventually.ts";
 import { fairlead, openOperator, type Operator } from "./operator.ts";
@@ -39,7 +40,16 @@ export interface Lab {
   stop(): Promise<void>;
 }
 
-export async function startLab({ keepData = false } = {}): Promise<Lab> {
+export interface LabOptions {
+  readonly keepData?: boolean;
+  /** The server then lives in the hub of these hosts, and is known to them by its address. */
+  readonly network?: HostNetwork;
+  /** Of the server, besides its own. */
+  readonly moreFlags?: readonly string[];
+}
+
+export async function startLab(options: LabOptions = {}): Promise<Lab> {
+  const { keepData = false, network, moreFlags = [] } = options;
   await buildAgent();
   const folder = await mkdtemp("/tmp/fl-l-"); // short enough for a socket below it
   await chmod(folder, 0o711); // PostgreSQL's account passes through
@@ -49,17 +59,25 @@ export async function startLab({ keepData = false } = {}): Promise<Lab> {
   for (const path of [home, configDir]) await mkdir(path, { mode: 0o700 });
   const places = [folder];
   const processes = labProcesses(folder, places);
-  const flags = await flagsOf(dataDir, configDir, keepData);
+  const flags = [
+    keepData ? ["--embedded"] : ["--embedded", "--ephemeral"],
+    ["--data-dir", dataDir, "--config-dir", configDir],
+    network === undefined ? await loopbackFlags(keepData) : networkFlags(network),
+    moreFlags,
+  ].flat();
+  const [file, ...before] = [...(network?.inside ?? []), NODE];
   let starts = 0;
   let server: ProcessIdentity;
 
   async function startServer(): Promise<Listening> {
     const name = `server-${++starts}`;
-    server = await processes.start(name, NODE, [FAIRLEAD, "server", ...flags], { env: commandEnv(home) });
+    const args = [...before, FAIRLEAD, "server", ...flags];
+    server = await processes.start(name, file, args, { env: commandEnv(home) });
     return eventually(`${name} listens`, async () => saidBy(join(folder, `${name}.out`)));
   }
 
-  const { url, enroll_url, first_run_secret_file } = await startServer();
+  const { url: said, enroll_url, first_run_secret_file } = await startServer();
+  const url = network === undefined ? said : `http://127.0.0.1:${await network.open(OPERATORS_PORT)}`;
   places.push((await openHome(dataDir)).path); // the engines may live elsewhere
   const secret = ["--first-run-secret-file", first_run_secret_file!];
   const init = await fairlead(
@@ -70,12 +88,17 @@ export async function startLab({ keepData = false } = {}): Promise<Lab> {
     ...secret,
     "--keys-dir",
     join(folder, "keys"),
-    "--demo",
+    ...(network === undefined ? ["--demo"] : []), // a demo's site is for loopback only
   );
   if (init.code !== 0) throw new Error(`init: ${init.err}`);
   await eventually("the server is ready", async () => isReady(url));
   const operator = await openOperator(home);
   const origin = await labOrigin();
+  if (network !== undefined) {
+    const socket = join(folder, "origin.sock");
+    await origin.offerAt(socket, `http://${network.address}:${ORIGIN_PORT}`);
+    await network.offer(ORIGIN_PORT, socket);
+  }
   return {
     folder,
     home,
@@ -99,15 +122,21 @@ export async function startLab({ keepData = false } = {}): Promise<Lab> {
   };
 }
 
-async function flagsOf(dataDir: string, configDir: string, keepData: boolean): Promise<string[]> {
-  const listen = ["--listen", "--agent-listen", "--enroll-listen"];
-  const ports = await Promise.all(listen.map(async () => (keepData ? freePort() : 0)));
-  return [
-    keepData ? ["--embedded"] : ["--embedded", "--ephemeral"],
-    ["--data-dir", dataDir, "--config-dir", configDir],
-    ...listen.map((flag, index) => [flag, `127.0.0.1:${ports[index]}`]),
-  ].flat();
+const LISTEN = ["--listen", "--agent-listen", "--enroll-listen"];
+
+async function loopbackFlags(keepData: boolean): Promise<string[]> {
+  const ports = await Promise.all(LISTEN.map(async () => (keepData ? freePort() : 0)));
+  return LISTEN.flatMap((flag, index) => [flag, `127.0.0.1:${ports[index]}`]);
 }
+
+/** In a network of its own no port is taken. */
+const OPERATORS_PORT = 7400;
+const ORIGIN_PORT = 8080;
+const networkFlags = ({ address }: HostNetwork): string[] =>
+  [
+    ["--listen", `127.0.0.1:${OPERATORS_PORT}`, "--agent-listen", `${address}:7401`],
+    ["--enroll-listen", `${address}:7402`, "--name", address],
+  ].flat();
 
 async function saidBy(file: string): Promise<Listening | undefined> {
   const [line, rest] = (await readFile(file, "utf8")).split("\n");

@@ -10,6 +10,9 @@ export interface ManifestOptions {
   readonly to: Published;
   readonly checksum?: string;
   readonly configs?: Readonly<Record<string, string>>;
+  /** More of the manifest, as it is. */
+  readonly more?: Readonly<Record<string, unknown>>;
+  readonly stateCompatibility?: { readonly migration_type: string; readonly recovery_plan: string };
 }
 
 export async function writeManifest(lab: Lab, options: ManifestOptions): Promise<string> {
@@ -23,7 +26,9 @@ export async function writeManifest(lab: Lab, options: ManifestOptions): Promise
     target_version: to.version,
     target_url: to.url,
     target_checksum: checksum,
+    ...(options.stateCompatibility === undefined ? {} : { state_compatibility: options.stateCompatibility }),
     config_changes: Object.entries(configs).map(([path, content]) => ({ path, content })),
+    ...options.more,
   };
   const path = join(folder, `${id}.yaml`);
   await writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`);

@@ -14,13 +14,14 @@ export const NODE_TYPE = "edge";
 /** The program is a script that asks for its interpreter by name. */
 const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
 
-const Said = z.object({ version: z.string(), instance_id: z.string(), pid: z.number() });
+export const Said = z.object({ version: z.string(), instance_id: z.string(), pid: z.number() });
 export type Said = z.infer<typeof Said>;
 
 export interface NodeOptions {
   readonly name: string;
   readonly profile?: string;
   readonly version?: string;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly origins?: readonly string[];
 }
 
@@ -37,9 +38,13 @@ export async function addNode(lab: Lab, options: NodeOptions) {
     await mkdir(join(folder, part), { recursive: true, mode: 0o700 });
   await writeFile(installPath, helloProgram(version));
   await chmod(installPath, 0o755);
-  await writeFile(join(folder, "token"), await lab.operator.enrollmentToken(name, profile, NODE_TYPE), {
-    mode: 0o600,
-  });
+  await writeFile(
+    join(folder, "token"),
+    await lab.operator.enrollmentToken(name, profile, NODE_TYPE, options.labels),
+    {
+      mode: 0o600,
+    },
+  );
   const port = await freePort();
   const program = {
     install_path: installPath,

@@ -12,6 +12,7 @@ import {
   type NodeUpgradeView,
   type NodeView,
 } from "../../../src/core/protocol/operator-api.ts";
+import { GroupView } from "../../../src/core/protocol/group-api.ts";
 import { commandEnv, FAIRLEAD, NODE } from "../../../src/demo/command.ts";
 import { createHttpClient, jsonOf } from "../../../src/host/bounded-http.ts";
 import { run } from "../../../src/host/process.ts";
@@ -43,6 +44,12 @@ export async function fairlead(home: string, ...args: string[]): Promise<Ran> {
   return { code: ran.code, out, err, json: <T>() => JSON.parse(out.trimEnd().split("\n").at(-1)!) as T };
 }
 
+export interface Answered {
+  readonly status: number;
+  readonly code: string | null;
+  readonly detail: Record<string, unknown>;
+}
+
 export type Operator = Awaited<ReturnType<typeof openOperator>>;
 
 /** After `init`: uses the context that it wrote. */
@@ -72,13 +79,32 @@ export async function openOperator(home: string) {
     rollouts: async (): Promise<RolloutView[]> => RolloutList.parse(await call("/api/v1/rollouts")).rollouts,
     upgrades: async (id: string): Promise<NodeUpgradeView[]> =>
       NodeUpgradeList.parse(await call(`/api/v1/rollouts/${id}/nodes`)).nodes,
+    group: async (id: string): Promise<GroupView> =>
+      GroupView.parse(await call(`/api/v1/rollout-groups/${id}`)),
+    /** A signal: what was answered, refusals included. */
+    async ask(path: string, body: object = {}, key?: string): Promise<Answered> {
+      const idempotency = key === undefined ? {} : { "idempotency-key": key };
+      const request = { method: "POST", json: body, headers: { ...headers, ...idempotency } } as const;
+      const response = await client.request(`/api/v1/${path}`, request);
+      const answer = jsonOf(response) as { error?: { code: string; detail?: Record<string, unknown> } };
+      return {
+        status: response.status,
+        code: answer.error?.code ?? null,
+        detail: answer.error?.detail ?? {},
+      };
+    },
     async node(name: string): Promise<NodeView> {
       const { nodes } = NodeList.parse(await call("/api/v1/nodes"));
       return nodes.find((node) => node.name === name)!;
     },
     /** As `fairlead node token` makes it, without the cost of a process. */
-    async enrollmentToken(name: string, profile: string, type: string): Promise<string> {
-      const request = { name, chain_profile_id: profile, node_type: type };
+    async enrollmentToken(
+      name: string,
+      profile: string,
+      type: string,
+      labels: Readonly<Record<string, string>> = {},
+    ): Promise<string> {
+      const request = { name, chain_profile_id: profile, node_type: type, labels };
       const { secret } = EnrollmentTokenResponse.parse(await call("/api/v1/enrollment-tokens", request));
       const { cluster_id, ca_pin, root_pin, min_bundle_version } = pins;
       const parts = {

@@ -1,5 +1,5 @@
 /** Where the lab's artifacts come from. It counts who came, and can let everyone wait: then a batch is surely under way. */
-import { createServer } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { helloProgram } from "../../../src/demo/hello-program.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
@@ -26,7 +26,7 @@ export async function labOrigin() {
   const requests: string[] = [];
   const waiting = new Set<() => void>();
   let held = false;
-  const server = createServer((request, response) => {
+  const serve: RequestListener = (request, response) => {
     const path = request.url!;
     requests.push(path);
     const answer = (): void => {
@@ -36,13 +36,24 @@ export async function labOrigin() {
     };
     if (held) waiting.add(answer);
     else answer();
-  });
+  };
+  const servers = [createServer(serve)];
+  const [server] = servers as [Server];
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   return {
-    url,
+    get url() {
+      return url;
+    },
     requests,
+    /** From now on it is known by another address, which leads to this socket. */
+    async offerAt(socketPath: string, as: string): Promise<void> {
+      const another = createServer(serve);
+      servers.push(another);
+      await new Promise<void>((done) => another.listen(socketPath, done));
+      url = as;
+    },
     publish(version: string, options: PublishOptions = {}): Published {
       const { as = `hello-${version}`, program = helloProgram(version), served = program } = options;
       files.set(`/${as}`, Buffer.from(served));
@@ -56,8 +67,10 @@ export async function labOrigin() {
       waiting.clear();
     },
     async close(): Promise<void> {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
+      for (const each of servers) {
+        each.closeAllConnections();
+        await new Promise((done) => each.close(done));
+      }
     },
   };
 }

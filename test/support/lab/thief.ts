@@ -46,8 +46,11 @@ export async function thief({ dataDir, operator }: Lab, db: Database) {
   /** What the agent polls for next. */
   async function offer(id: NodeId, rolloutId: string, sequence: number, frame: Buffer): Promise<void> {
     await db`
-      insert into rollout_nodes (rollout_id, node_id, batch_index, status, proof)
-      values (${rolloutId}, ${id}, 0, 'skipped', ${db.json([] satisfies MerkleProof)}) on conflict do nothing`;
+      insert into rollout_nodes (rollout_id, node_id, batch_index, status)
+      values (${rolloutId}, ${id}, 0, 'skipped') on conflict do nothing`;
+    await db`
+      insert into rollout_proofs (rollout_id, node_id, proof)
+      values (${rolloutId}, ${id}, ${db.json([] satisfies MerkleProof)}) on conflict do nothing`;
     await db`
       insert into commands (command_id, node_id, rollout_id, sequence, frame, expires_at)
       values (${randomUUID()}, ${id}, ${rolloutId}, ${sequence}, ${frame}, now() + interval '15 minutes')`;

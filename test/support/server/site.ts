@@ -29,7 +29,9 @@ import { revokeNode } from "../../../src/server/identity/revocation.ts";
 import { createServerCertificate } from "../../../src/server/identity/server-certificate.ts";
 import { loadOrCreateSiteCa, type SiteCa } from "../../../src/server/identity/site-ca.ts";
 import { createKeyService } from "../../../src/server/keys/service.ts";
+import { createManifestReader } from "../../../src/server/manifests/reader.ts";
 import { createServerMetrics } from "../../../src/server/metrics/server-metrics.ts";
+import { loadSecretBox } from "../../../src/server/notify/secret-box.ts";
 import { generateSigner, type Signer } from "../../../src/trust/keys.ts";
 import { newNodeKey, type NodeKey } from "./agent-client.ts";
 import { signTrustBundle } from "./trust-bundle.ts";
@@ -174,6 +176,7 @@ export async function operatorsDeps(
     tokens: await createTokenService(keysDir, clusterId, systemClock),
     oidc: null,
     enrollUrl: () => "https://127.0.0.1:7402",
+    manifests: createManifestReader(() => join(site.folder, "config")),
     rollouts: {
       create: notBuilt,
       list: async () => ({ rollouts: [], next_cursor: null }),
@@ -181,6 +184,13 @@ export async function operatorsDeps(
       nodes: notBuilt,
       signal: notBuilt,
     },
+    groups: {
+      create: notBuilt,
+      list: async () => ({ groups: [], next_cursor: null }),
+      get: notBuilt,
+      signal: notBuilt,
+    },
+    webhooks: { db, box: await loadSecretBox(keysDir), allowPrivate: true },
     events: { subscribe: async function* () {} },
     revokeNode: (id, actor, reason) => revokeNode(db, id, actor, reason),
     ready: async () => ({ ready: true, reasons: [] }),

@@ -70,3 +70,30 @@ test("a reverse needs the intent's window, proof and run spec as a forward does,
   expect(verdictOf(await node.deliver(backTo(v1)))).toBe("accepted");
   expect(verdictOf(await node.deliver(backTo(v1)))).toBe("ATTEMPT_REFUSED");
 });
+
+test("ROLL-6: a retried node goes there and back again, each attempt under its own number", async () => {
+  const node = await upgraded();
+  const v1 = fingerprint("v1");
+  const takes = async (delivery: Delivery): Promise<string> => {
+    const received = await node.deliver(delivery);
+    if (received.kind === "accepted") await node.ledger().conclude(received.pending.job.command_id);
+    return verdictOf(received);
+  };
+  expect(await takes(backTo(v1))).toBe("accepted");
+  // Back on v1; the second attempt goes forward from there.
+  node.world.installed = v1;
+  const again = { assignment: { current: v1, target: fingerprint("v2") } };
+  expect(await takes({ ...again, command: { attempt: 2 } })).toBe("accepted");
+  expect(await takes({ ...again, command: { attempt: 2 } })).toBe("ATTEMPT_REFUSED");
+  node.world.installed = fingerprint("v2");
+  const secondBack = backTo(v1);
+  expect(await takes({ ...secondBack, command: { ...secondBack.command, attempt: 2 } })).toBe("accepted");
+});
+
+test("ROLL-14: long after its rollout ended a node goes back, under the same intent or, once that was called off, a new one", async () => {
+  const node = await upgraded();
+  const v1 = fingerprint("v1");
+  await node.ledger().outdate(PROFILE, { serial: 5, digest: fingerprint("empty intent") });
+  expect(verdictOf(await node.deliver(backTo(v1, { intent: { serial: 4 } })))).toBe("INTENT_SERIAL_OLD");
+  expect(verdictOf(await node.deliver(backTo(v1, { intent: { serial: 6 } })))).toBe("accepted");
+});

@@ -10,6 +10,7 @@ import { LIMITS } from "../../../src/core/limits.ts";
 import type { Rejection } from "../../../src/core/protocol/agent-api.ts";
 import { nodeFileSystem } from "../../../src/host/file-system-port.ts";
 import { silentLogger } from "../../../src/host/log.ts";
+import { digestOf } from "../../../src/trust/digest.ts";
 import { until } from "../../support/programs/until.ts";
 import { NODE, NOW, PROFILE } from "../../support/trust.ts";
 import { createNode, temporaryFolder, verdictOf } from "../agent-authority/node.ts";
@@ -103,13 +104,14 @@ async function runnerOf(
   const folder = await temporaryFolder();
   const adapter = {
     isSupervised: async () => machine.supervised,
+    measure: async () => digestOf("installed"),
     start: async () => void ((machine.starts += 1), (machine.supervised = true)),
   };
   const runner = createRunner({
     stateDir: folder,
     programs: {
       all: () => [PROFILE],
-      config: () => ({ install_path: new URL(import.meta.url).pathname, run: {} }),
+      config: () => ({ run: {} }),
       adapter: () => adapter,
     } as never,
     ledger: {

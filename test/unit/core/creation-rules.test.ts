@@ -13,6 +13,7 @@ const good: RolloutProposal = {
   migrationType: "none",
   recoveryPlan: null,
   acknowledgeStateRisk: false,
+  configOnly: false,
 };
 const image = { runtime: "docker", url: `registry.example/hello@${CHECKSUM}` } as const;
 const breaking = {
@@ -37,6 +38,7 @@ test.each<[string, Partial<RolloutProposal>]>([
   ["an image by digest", image],
   ["a compatible migration without a canary", { migrationType: "compatible" }],
   ["a breaking migration with all that it needs", breaking],
+  ["the same version with changed config files alone", { targetVersion: "1.0.0", configOnly: true }],
 ])("%s breaks no rule (ROLL-3)", (_, changes) => {
   expect(broken(changes)).toBeNull();
 });
@@ -49,6 +51,13 @@ test.each<[number, string, string, Partial<RolloutProposal>]>([
   [3, "IMAGE_NOT_PINNED", "a tag", { ...image, url: "registry.example/hello:2.0" }],
   [3, "IMAGE_NOT_PINNED", "a digest that is none", { ...image, url: "registry.example/hello@sha256:latest" }],
   [4, "VERSION_UNCHANGED", "the same version", { targetVersion: "1.0.0" }],
+  [
+    3,
+    "IMAGE_NOT_PINNED",
+    "another digest than the checksum",
+    { ...image, checksum: `sha256:${"b".repeat(64)}` },
+  ],
+  [3, "IMAGE_NOT_PINNED", "a digest in front of a tag", { ...image, url: `x@${CHECKSUM}:latest` }],
   [7, "BREAKING_UNSAFE", "no recovery plan", { ...breaking, recoveryPlan: null }],
   [7, "BREAKING_UNSAFE", "a recovery plan of spaces", { ...breaking, recoveryPlan: " \n" }],
   [7, "BREAKING_UNSAFE", "no canary", { ...breaking, strategy: "rolling" }],

@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
-import { createRolloutTable } from "./rollout-table.ts";
-import { atWork, batchSucceeds, COMPLETED, everyoneReports, started, T0 } from "./scenes.ts";
+import { createRolloutTable } from "../../support/rollouts/rollout-table.ts";
+import {
+  atWork,
+  batchSucceeds,
+  COMPLETED,
+  everyoneReports,
+  goesBackWell,
+  started,
+  T0,
+} from "../../support/rollouts/scenes.ts";
 
 test("nothing happens before the start, and a start launches the first batch only (ROLL-11)", () => {
   const table = createRolloutTable({ nodes: 5, batchSize: 2 });
@@ -17,8 +25,8 @@ test("nothing happens before the start, and a start launches the first batch onl
   expect(table.statuses()).toEqual(["in_progress", "in_progress", "pending", "pending", "pending"]);
   expect(table.events).toEqual([
     { kind: "rollout.status", from: "pending", to: "running", why: null },
-    { kind: "rollout.signal", signal: "start", actor: "ann", reason: null, applied: true },
-    { kind: "rollout.batch", batch: 0 },
+    { kind: "rollout.signal", signal: "start", nodeId: null, actor: "ann", reason: null, applied: true },
+    { kind: "rollout.batch", batch: 0, direction: "forward" },
   ]);
 });
 
@@ -76,12 +84,12 @@ test("deciding again on what was decided changes nothing, at every stage", () =>
   table.heartbeat(atWork(table)[0]!, T0 + 60_000, { applicationHealth: "critical" });
   table.advance(T0 + 60_010);
   quiet(T0 + 60_010); // a reverse is on its way
-  everyoneReports(table, T0 + 60_020);
-  quiet(T0 + 60_020); // the second batch is at work
+  goesBackWell(table, T0 + 60_020);
+  quiet(T0 + 120_020); // the second batch is at work
   table.signal("pause");
-  table.advance(T0 + 60_030);
-  quiet(T0 + 60_030);
-  batchSucceeds(table, T0 + 60_040);
+  table.advance(T0 + 120_030);
+  quiet(T0 + 120_030);
+  batchSucceeds(table, T0 + 120_040);
   expect(table.rollout().status).toBe("paused");
   quiet(T0 + 200_000);
   table.signal("cancel");

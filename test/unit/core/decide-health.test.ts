@@ -6,11 +6,12 @@ import {
   everyoneReports,
   FAILED,
   FAILED_ROLLBACK,
+  goesBackWell,
   refused,
   started,
   T0,
-} from "./scenes.ts";
-import type { RolloutTable } from "./rollout-table.ts";
+} from "../../support/rollouts/scenes.ts";
+import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 
 const GRACE = LIMITS.healthHeartbeatGraceMs;
 const INSTALLED = T0 + 1000;
@@ -106,7 +107,7 @@ test.each([
 
 test("a node that is back on its previous version counts as failed, and says why", () => {
   const table = oneUnhealthy();
-  everyoneReports(table, DUE + 10, COMPLETED);
+  goesBackWell(table, DUE + 10);
   expect(table.nodes[0]).toMatchObject({
     status: "failed",
     stands: "previous",
@@ -143,7 +144,7 @@ test("where the intent allows no rollback an unhealthy node is failed where it s
 test("the next batch waits for a reverse, and failed health pauses like any other failure", () => {
   const table = oneUnhealthy({ nodes: 4, batchSize: 2, failureThreshold: 0 });
   expect(table.rollout()).toMatchObject({ status: "running", currentBatch: 0 });
-  everyoneReports(table, DUE + 10);
+  goesBackWell(table, DUE + 10);
   expect(table.rollout()).toMatchObject({ status: "paused", why: { code: "THRESHOLD_EXCEEDED" } });
   expect(table.statuses()).toEqual(["failed", "succeeded", "pending", "pending"]);
 });

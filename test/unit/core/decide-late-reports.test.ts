@@ -2,9 +2,15 @@
 import { expect, test } from "vitest";
 import { CommandId, NodeId } from "../../../src/core/ids.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
-import { atWork, COMPLETED, everyoneReports, FAILED, FAILED_ROLLBACK } from "./scenes.ts";
-import { progress, refused, started, T0 } from "./scenes.ts";
-import type { RolloutTable } from "./rollout-table.ts";
+import {
+  atWork,
+  COMPLETED,
+  everyoneReports,
+  FAILED,
+  FAILED_ROLLBACK,
+} from "../../support/rollouts/scenes.ts";
+import { progress, refused, started, T0 } from "../../support/rollouts/scenes.ts";
+import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 
 const SILENCE = LIMITS.commandLifetimeMs + 60_000;
 const FOREIGN = CommandId.parse("99999999-0000-4000-8000-000000000000");

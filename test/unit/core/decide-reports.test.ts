@@ -9,7 +9,7 @@ import {
   refused,
   started,
   T0,
-} from "./scenes.ts";
+} from "../../support/rollouts/scenes.ts";
 
 const SILENCE = LIMITS.commandLifetimeMs + 60_000;
 const fleet = () => started({ nodes: 2, batchSize: 2, failureThreshold: 1 });

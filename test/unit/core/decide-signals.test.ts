@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
-import { createRolloutTable, type RolloutTable } from "./rollout-table.ts";
-import { atWork, batchSucceeds, COMPLETED, everyoneReports, FAILED, started, T0 } from "./scenes.ts";
+import { createRolloutTable, type RolloutTable } from "../../support/rollouts/rollout-table.ts";
+import {
+  atWork,
+  batchSucceeds,
+  COMPLETED,
+  everyoneReports,
+  FAILED,
+  lastSignal,
+  started,
+  T0,
+} from "../../support/rollouts/scenes.ts";
 
 const fleet = () => started({ nodes: 4, batchSize: 2 });
 const ask = (
@@ -12,7 +21,6 @@ const ask = (
   table.signal(kind, reason);
   return table.advance(now);
 };
-const lastSignal = (table: RolloutTable) => table.events.findLast(({ kind }) => kind === "rollout.signal");
 
 test("a pause during a batch takes effect at its end, the health wait included (ROLL-11)", () => {
   const table = fleet();

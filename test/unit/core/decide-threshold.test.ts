@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
-import { atWork, batchSucceeds, COMPLETED, everyoneReports, FAILED, started, T0 } from "./scenes.ts";
-import type { RolloutTable } from "./rollout-table.ts";
+import {
+  atWork,
+  batchSucceeds,
+  COMPLETED,
+  everyoneReports,
+  FAILED,
+  started,
+  T0,
+} from "../../support/rollouts/scenes.ts";
+import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 
 /** The first `failing` nodes at work fail, the others succeed. */
 function batchEnds(table: RolloutTable, at: number, failing: number): void {

@@ -1,8 +1,8 @@
 // When a rollout wants to be looked at again, should nothing else happen.
 import { expect, test } from "vitest";
 import { LIMITS } from "../../../src/core/limits.ts";
-import { createRolloutTable } from "./rollout-table.ts";
-import { atWork, COMPLETED, everyoneReports, progress, started, T0 } from "./scenes.ts";
+import { createRolloutTable } from "../../support/rollouts/rollout-table.ts";
+import { atWork, COMPLETED, everyoneReports, progress, started, T0 } from "../../support/rollouts/scenes.ts";
 
 const UNHEARD = LIMITS.commandLifetimeMs + 60_000;
 const AT_WORK = UNHEARD + LIMITS.scheduleToCloseMs + LIMITS.compensationBudgetMs;

@@ -36,13 +36,12 @@ test("a manifest says little and means the rest (ROLL-1)", () => {
     run: { args: [], env: {}, user: null },
     state_compatibility: { migration_type: "none", recovery_plan: null },
     config_changes: [],
+    variable_overrides: {},
   });
-  expect(Manifest.parse({ ...least, config_changes: [file("a"), file("b/c")] }).config_changes).toMatchObject(
-    [
-      { path: "a", mode: "0644" },
-      { path: "b/c", mode: "0644" },
-    ],
-  );
+  expect(Manifest.parse({ ...least, config_changes: [file("a"), file("b/c")] }).config_changes).toEqual([
+    file("a"),
+    file("b/c"),
+  ]);
 });
 
 test.each<[string, object]>([

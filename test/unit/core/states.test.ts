@@ -11,20 +11,35 @@ import {
   type RolloutStatus,
 } from "../../../src/core/rollout/states.ts";
 
-const EVENTS: RolloutEvent[] = [...SIGNALS, "halt", "complete", "fail"];
+const EVENTS: RolloutEvent[] = [...SIGNALS, "halt", "complete", "fail", "end_rollback"];
 
 /** Every pair that leads somewhere; all others lead nowhere. */
 const TABLE: Record<string, RolloutStatus> = {
   "pending start": "running",
   "pending cancel": "cancelled",
+  "pending skip": "pending",
   "running pause": "paused",
   "running cancel": "cancelled",
+  "running force": "running",
+  "running rollback": "rolling_back",
+  "running retry": "running",
+  "running skip": "running",
   "running halt": "paused",
   "running complete": "completed",
   "running fail": "failed",
   "paused resume": "running",
   "paused cancel": "cancelled",
+  "paused force": "running",
+  "paused approve_canary": "running",
+  "paused rollback": "rolling_back",
+  "paused retry": "paused",
+  "paused skip": "paused",
   "paused fail": "failed",
+  "rolling_back rollback": "rolling_back",
+  "rolling_back end_rollback": "rolled_back",
+  "completed rollback": "rolling_back",
+  "failed rollback": "rolling_back",
+  "cancelled rollback": "rolling_back",
 };
 
 const PAIRS = ROLLOUT_STATUSES.flatMap((status) => EVENTS.map((event) => [status, event] as const));

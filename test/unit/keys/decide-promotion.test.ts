@@ -66,6 +66,6 @@ describe("promotion of an online key (SNAP-8)", () => {
   });
 
   test("SNAP-8: a key that nobody knows is not promoted", () => {
-    expect(promotion("introduced", { keys: [] })).toMatchObject({ code: "KEY_STATE" });
+    expect(promotion("introduced", { keys: [] })).toMatchObject({ code: "NOT_FOUND" });
   });
 });

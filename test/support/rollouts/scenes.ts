@@ -1,8 +1,8 @@
 /** What agents say, and rollouts brought to where a test begins. */
 import type { NodeId } from "../../../src/core/ids.ts";
-import type { ReportRow, RolloutRow } from "../../../src/core/rollout/rows.ts";
+import type { ReportRow } from "../../../src/core/rollout/rows.ts";
 import { type AgentVerdict, progressAt } from "../../../src/core/upgrade/phases.ts";
-import { createRolloutTable, type RolloutTable } from "./rollout-table.ts";
+import { createRolloutTable, type RolloutTable, type TableWish } from "./rollout-table.ts";
 
 type Body = ReportRow["body"];
 export const T0 = Date.UTC(2026, 0, 15, 12);
@@ -26,7 +26,7 @@ export const refused = (code: string): Body => ({
 });
 
 /** Started, with its first batch at work. */
-export function started(wish: { nodes: number; batchSize: number } & Partial<RolloutRow>): RolloutTable {
+export function started(wish: TableWish): RolloutTable {
   const table = createRolloutTable(wish);
   table.signal("start");
   table.advance(T0);
@@ -53,3 +53,15 @@ export function batchSucceeds(table: RolloutTable, at: number): number {
   table.advance(due);
   return due;
 }
+
+/** What goes back reports so, and is well on its previous version to the end of its wait. */
+export function goesBackWell(table: RolloutTable, at: number): number {
+  everyoneReports(table, at);
+  const due = at + table.rollout().healthWaitMs;
+  for (const nodeId of atWork(table)) table.heartbeat(nodeId, due);
+  table.advance(due);
+  return due;
+}
+
+export const lastSignal = (table: RolloutTable) =>
+  table.events.findLast(({ kind }) => kind === "rollout.signal");

@@ -1,0 +1,244 @@
+/** The file that `fairlead backup` writes (USE-5): what goes in comes out, and what is not whole is refused untouched. */
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FairleadError } from "../../../src/core/errors.ts";
+import { silentLogger } from "../../../src/host/log.ts";
+import type { BackupManifest } from "../../../src/server/backup/manifest.ts";
+import type { BackupOptions } from "../../../src/server/backup/options.ts";
+import { runRestore } from "../../../src/server/backup/restore.ts";
+import { tablesOf } from "../../../src/server/backup/schema.ts";
+import type { Database } from "../../../src/server/db/database.ts";
+import type { DatabaseSocket } from "../../../src/server/embedded/postgres.ts";
+import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
+import { fairlead } from "../../support/lab/operator.ts";
+
+const NODES = 300;
+const SECRET_KEY = "-----BEGIN PRIVATE KEY----- of the site";
+
+let databases: TestDatabases;
+let folder: string;
+let source: { db: Database; socket: DatabaseSocket };
+let file: string;
+
+const urlOf = ({ path, user, password, database }: DatabaseSocket): string =>
+  `postgres://${user}:${password}@localhost/${database}?host=${encodeURIComponent(dirname(path))}`;
+
+const options = (more: Partial<BackupOptions>): BackupOptions => ({
+  place: null,
+  keysDir: join(folder, "keys"),
+  out: null,
+  file: null,
+  withKeys: false,
+  passphraseFile: null,
+  check: false,
+  json: false,
+  ...more,
+});
+
+beforeAll(async () => {
+  databases = await startTestDatabases();
+  folder = await mkdtemp(join(tmpdir(), "fairlead-backup-"));
+  await mkdir(join(folder, "keys"), { mode: 0o700 });
+  await writeFile(join(folder, "keys", "online-key.pem"), SECRET_KEY, { mode: 0o600 });
+  await writeFile(join(folder, "passphrase"), "correct horse battery\n", { mode: 0o600 });
+  source = await databases.fresh();
+  await fill(source.db);
+  file = join(folder, "site.fairlead");
+  await backup(source, file);
+}, 60_000);
+afterAll(async () => {
+  await databases.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The command itself: it loads the database's driver as the server does. */
+async function backup(from: { socket: DatabaseSocket }, out: string, ...more: string[]): Promise<void> {
+  const where = ["--database-url", urlOf(from.socket), "--keys-dir", join(folder, "keys")];
+  const { code, err } = await fairlead(folder, "backup", "--out", out, ...where, ...more);
+  if (code !== 0) throw new FairleadError("ACTION_FAILED", err);
+}
+
+const external = ({ socket }: { socket: DatabaseSocket }) =>
+  ({ kind: "external", databaseUrl: urlOf(socket) }) as const;
+
+/** Text of every kind that a column may hold, and rows that triggers look at. */
+async function fill(db: Database): Promise<void> {
+  await db`insert into clusters (id, ca_pin) values (gen_random_uuid(), 'pin')`;
+  await db`
+    insert into nodes (id, name, chain_profile_id, node_type, roles, labels, enrolled_at, state)
+    select gen_random_uuid(), 'n' || n, 'hello', 'edge', '{core_mesh}', ${db.json({ tab: "a\tb\nc\\d", quote: `'"` })},
+      now(), case when n % 2 = 0 then 'maintenance' else 'active' end
+    from generate_series(1, ${NODES}) n`;
+  await db`insert into blobs (digest, bytes) select 'd' || n, decode(repeat('00ff5c0a09', 40000), 'hex') from generate_series(1, 12) n`;
+  await db`insert into organizations (name) values ('north')`;
+  await db`insert into memberships select n.id, o.id from nodes n, organizations o`;
+  await db`insert into policies (kind, name, body) values ('degraded_mode', 'site', '{}')`;
+  await db`insert into events (kind, data) select 'test', '{}' from generate_series(1, 50)`;
+  await db`insert into node_heartbeats (node_id, received_at, agent_version, applied, programs) select id, now(), '1', '{}', '[]' from nodes`;
+}
+
+/** Every row of every table, as text. */
+async function contents(db: Database): Promise<Record<string, string[]>> {
+  const all: Record<string, string[]> = {};
+  for (const { name } of await tablesOf(db)) {
+    const rows = await db<{ row: string }[]>`select t::text as row from ${db(name)} t order by 1`;
+    all[name] = rows.map(({ row }) => row);
+  }
+  return all;
+}
+
+const restore = (more: Partial<BackupOptions>) => runRestore(options(more), silentLogger);
+
+async function refusal(work: Promise<unknown>): Promise<{ code: string; message: string }> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof FairleadError)) throw new Error(`not refused with a code: ${String(error)}`);
+  return { code: error.code, message: error.message };
+}
+
+describe("a backup", () => {
+  test("USE-5: brings every row back, and the triggers stay silent while it does", async () => {
+    const target = await databases.empty();
+    const where = ["--database-url", urlOf(target.socket), "--keys-dir", join(folder, "none")];
+    const { code, out, err } = await fairlead(folder, "restore", file, ...where);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out.trimEnd().split("\n").at(-1)).toContain("fairlead authority new-epoch");
+    const [before, after] = [await contents(source.db), await contents(target.db)];
+    // What the fleet knows better is left out.
+    const left = new Set(["node_heartbeats", "node_config_state", "nodes"]);
+    for (const name of Object.keys(before))
+      if (!left.has(name)) expect([name, after[name]]).toEqual([name, before[name]]);
+    expect(after["nodes"]).toHaveLength(NODES);
+    expect(after["node_heartbeats"]).toEqual([]);
+    expect(await target.db`select 1 from nodes where state = 'maintenance'`).toHaveLength(0);
+    expect(before["snapshot_dirty"]!.length).toBeGreaterThan(0);
+  });
+
+  test("USE-5: after it, triggers work and sequences go on where they were", async () => {
+    const target = await databases.empty();
+    await restore({ file, place: external(target) });
+    const [event] = await target.db<
+      { id: number }[]
+    >`insert into events (kind, data) values ('test', '{}') returning id`;
+    expect(event!.id).toBe(51);
+    await target.db`delete from snapshot_dirty`;
+    await target.db`update policies set body = '{"a":1}'`;
+    expect((await target.db`select 1 from snapshot_dirty`).length).toBeGreaterThan(0);
+  });
+
+  test("USE-5: is one file for its owner alone, in small parts, and an existing one is not replaced", async () => {
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const { json } = await restore({ file, check: true });
+    const { manifest } = json as { manifest: BackupManifest };
+    expect(manifest.tables.find(({ name }) => name === "blobs")!.parts).toBeGreaterThan(1);
+    const before = await readFile(file);
+    expect((await refusal(backup(source, file))).message).toContain("exists already");
+    expect(await readFile(file)).toEqual(before);
+  });
+
+  test("USE-5: holds no key unless asked, and then sealed", async () => {
+    const sealed = join(folder, "with-keys.fairlead");
+    const passphraseFile = join(folder, "passphrase");
+    await backup(source, sealed, "--with-keys", "--passphrase-file", passphraseFile);
+    for (const each of [file, sealed])
+      expect(gunzipSync(await readFile(each)).includes(SECRET_KEY)).toBe(false);
+
+    await writeFile(join(folder, "wrong"), "not the passphrase", { mode: 0o600 });
+    const keysDir = join(folder, "restored-keys");
+    const target = await databases.empty();
+    const wrong = restore({
+      file: sealed,
+      place: external(target),
+      keysDir,
+      passphraseFile: join(folder, "wrong"),
+    });
+    expect((await refusal(wrong)).code).toBe("SITE_PASSPHRASE_WRONG");
+    expect(await tablesOf(target.db)).toEqual([]);
+
+    await restore({ file: sealed, place: external(target), keysDir, passphraseFile });
+    expect(await readdir(keysDir)).toEqual(["online-key.pem"]);
+    expect(await readFile(join(keysDir, "online-key.pem"), "utf8")).toBe(SECRET_KEY);
+    expect((await stat(join(keysDir, "online-key.pem"))).mode & 0o777).toBe(0o600);
+
+    await writeFile(join(keysDir, "online-key.pem"), "another", { mode: 0o600 });
+    const other = await databases.empty();
+    const taken = restore({ file: sealed, place: external(other), keysDir, passphraseFile });
+    expect((await refusal(taken)).code).toBe("SITE_NOT_EMPTY");
+    expect(await readFile(join(keysDir, "online-key.pem"), "utf8")).toBe("another");
+  });
+});
+
+describe("a backup that is not whole is refused, and nothing is written", () => {
+  async function refusedAs(bytes: Buffer): Promise<string> {
+    const broken = join(folder, "broken.fairlead");
+    await writeFile(broken, bytes);
+    const target = await databases.empty();
+    const { code } = await refusal(restore({ file: broken, place: external(target) }));
+    expect(await tablesOf(target.db)).toEqual([]);
+    return code;
+  }
+
+  test("USE-5: cut short, anywhere", async () => {
+    const bytes = await readFile(file);
+    for (const part of [0, 10, 0.3, 0.9])
+      expect(await refusedAs(bytes.subarray(0, part < 1 ? bytes.length * part : part))).toBe(
+        "SITE_BACKUP_DAMAGED",
+      );
+    expect(await refusedAs(bytes.subarray(0, -1))).toBe("SITE_BACKUP_DAMAGED");
+  });
+
+  test("USE-5: with one byte changed under a good compression sum", async () => {
+    const tar = gunzipSync(await readFile(file));
+    for (const at of [tar.indexOf("tables/blobs/") + 600, tar.indexOf('"cluster_id"') - 20, 20]) {
+      const changed = Buffer.from(tar);
+      changed[at]! ^= 1;
+      expect(await refusedAs(gzipSync(changed))).toBe("SITE_BACKUP_DAMAGED");
+    }
+  });
+
+  test("USE-5: with a table too few, or something else instead", async () => {
+    const tar = gunzipSync(await readFile(file));
+    const at = tar.lastIndexOf("manifest.json");
+    expect(await refusedAs(gzipSync(Buffer.concat([tar.subarray(0, at), Buffer.alloc(1024)])))).toBe(
+      "SITE_BACKUP_DAMAGED",
+    );
+    expect(await refusedAs(gzipSync(tar.subarray(512 * 4)))).toBe("SITE_BACKUP_DAMAGED");
+    expect(await refusedAs(Buffer.from("not a backup"))).toBe("SITE_BACKUP_DAMAGED");
+  });
+});
+
+describe("a place that is not for it is refused", () => {
+  test("USE-5: a database that holds a site keeps it", async () => {
+    const target = await databases.fresh();
+    await target.db`insert into clusters (id) values ('7b2c9d8e-0000-4000-8000-000000000001')`;
+    const { code, message } = await refusal(restore({ file, place: external(target) }));
+    expect([code, message.includes("7b2c9d8e-0000-4000-8000-000000000001")]).toEqual([
+      "SITE_NOT_EMPTY",
+      true,
+    ]);
+    expect(await target.db`select 1 from nodes`).toHaveLength(0);
+  });
+
+  test("USE-5: a database of something else keeps that", async () => {
+    const target = await databases.empty();
+    await target.db`create table invoices (id int)`;
+    const { code, message } = await refusal(restore({ file, place: external(target) }));
+    expect([code, message.includes("invoices")]).toEqual(["SITE_NOT_EMPTY", true]);
+  });
+
+  test("USE-5: a backup of other migrations is left to the version that wrote it", async () => {
+    const older = await databases.fresh();
+    await fill(older.db);
+    await older.db`delete from migrations where name = (select max(name) from migrations)`;
+    const path = join(folder, "older.fairlead");
+    await backup(older, path);
+    const target = await databases.empty();
+    expect((await refusal(restore({ file: path, place: external(target) }))).code).toBe("SITE_BACKUP_LEVEL");
+    expect(await tablesOf(target.db)).toEqual([]);
+  });
+});

@@ -1,0 +1,165 @@
+// A group and its components as rows on a real database.
+
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { GroupView } from "../../../src/core/protocol/group-api.ts";
+import { GROUP_OBJECT } from "../../../src/server/drive/objects.ts";
+import { findOverdue } from "../../../src/server/drive/sweep.ts";
+import { manualRequest } from "../../support/server/creation-site.ts";
+import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
+
+let here: DrivenSite;
+let profiles: string[];
+let count = 0;
+
+beforeAll(async () => {
+  here = await startDrivenSite();
+});
+afterAll(() => here.stop());
+beforeEach(async () => {
+  count += 1;
+  profiles = ["front", "back"].map((name) => `${name}-${count}`);
+  for (const profile of profiles) await here.addNode(`${profile}-1`, { profile });
+});
+
+async function create(failure_policy: string): Promise<string> {
+  const component_order = ["front", "back"].map((binary_name, component_index) => ({
+    component_index,
+    binary_name,
+    rollout: manualRequest({
+      chain_profile_id: profiles[component_index],
+      binary_name,
+      health_wait_seconds: 0,
+    }),
+  }));
+  const answer = await here.ask("POST", "/rollout-groups", {
+    id: randomUUID(),
+    chain_profile_id: profiles[0],
+    failure_policy,
+    desired_versions: { front: "2.0.0", back: "2.0.0" },
+    health_wait_seconds: 0,
+    component_order,
+  });
+  expect([answer.status, answer.code]).toEqual([201, undefined]);
+  return (answer.body as GroupView).id;
+}
+const view = async (id: string) => (await here.ask("GET", `/rollout-groups/${id}`)).body as GroupView;
+const ask = (id: string, verb: string) => here.ask("POST", `/rollout-groups/${id}/${verb}`, {});
+const componentsOf = async (id: string) => (await view(id)).components.map(({ rollout }) => rollout);
+
+test("ROLL-11: a component refuses what would go behind its group's back", async () => {
+  const id = await create("manual");
+  const [first] = await componentsOf(id);
+  for (const verb of ["start", "pause", "resume", "cancel", "rollback"])
+    expect(await here.ask("POST", `/rollouts/${first!.id}/${verb}`, {})).toMatchObject({
+      status: 409,
+      code: "GROUP_MEMBER",
+    });
+  for (const verb of ["force", "approve-canary", "retry"])
+    expect(await here.ask("POST", `/rollouts/${first!.id}/${verb}`, {})).toMatchObject({
+      code: "ILLEGAL_TRANSITION",
+    });
+  await ask(id, "cancel");
+  await here.settle();
+  expect((await view(id)).status).toBe("cancelled");
+  expect((await componentsOf(id)).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
+});
+
+test("ROLL-2: a group holds the profiles of all its components until it has ended", async () => {
+  const id = await create("manual");
+  for (const profile of profiles) {
+    const other = manualRequest({ chain_profile_id: profile });
+    expect(await here.ask("POST", "/rollouts", other)).toMatchObject({ status: 409, code: "ROLLOUT_ACTIVE" });
+  }
+  await ask(id, "cancel");
+  await here.settle();
+  expect(await here.db`select 1 from profile_claims where chain_profile_id = any(${profiles})`).toHaveLength(
+    0,
+  );
+});
+
+test("ROLL-11: the group asks its components by signals of their own, in the operator's name", async () => {
+  const id = await create("manual");
+  await ask(id, "start");
+  await here.settle();
+  const [first, second] = await componentsOf(id);
+  expect([first!.status, second!.status]).toEqual(["running", "pending"]);
+  const signals =
+    await here.db`select kind, actor, reason, applied from rollout_signals where rollout_id = ${first!.id}`;
+  expect(signals).toMatchObject([{ kind: "start", reason: `group ${id}`, applied: true }]);
+  const asked = await here.db<{ actor: string }[]>`select actor from group_signals where group_id = ${id}`;
+  expect(signals[0]!["actor"]).toBe(asked[0]!.actor);
+  await here.report(first!.id);
+  await here.report(second!.id);
+  expect(await view(id)).toMatchObject({
+    status: "completed",
+    why: null,
+    ended_at: expect.any(String) as string,
+  });
+});
+
+test("ROLL-13: what a component's failure does to the group stands in its events", async () => {
+  const id = await create("rollback_all");
+  await ask(id, "start");
+  await here.settle();
+  const [first, second] = await componentsOf(id);
+  await here.report(first!.id);
+  await here.report(second!.id, "FAILED");
+  expect((await view(id)).status).toBe("rolling_back");
+  await here.report(first!.id);
+  expect((await view(id)).status).toBe("rolled_back");
+  const events = await here.db<
+    { kind: string; to: string | null; asked: string | null; component: number | null }[]
+  >`
+    select kind, data->>'to' as to, data->>'asked' as asked, (data->>'component')::int as component
+    from events where group_id = ${id} and kind in ('group.status', 'group.component') order by id`;
+  expect(events.map(({ to, asked, component }) => to ?? `${asked} ${component}`)).toEqual([
+    "running",
+    "start 0",
+    "watch 0",
+    "start 1",
+    "rolling_back",
+    "rollback 1",
+    "rollback 0",
+    "rolled_back",
+  ]);
+});
+
+test("ROLL-14: a group that has ended goes back while its profiles are free, and not otherwise", async () => {
+  const id = await create("manual");
+  await ask(id, "start");
+  await here.settle();
+  for (const { id: rollout } of await componentsOf(id)) await here.report(rollout);
+  expect((await view(id)).status).toBe("completed");
+  const next = manualRequest({
+    chain_profile_id: profiles[1],
+    source_version: "2.0.0",
+    target_version: "3.0.0",
+  });
+  const other = (await here.ask("POST", "/rollouts", next)).body as { id: string };
+  expect(await ask(id, "rollback")).toMatchObject({ status: 409, code: "ROLLOUT_ACTIVE" });
+  await here.ask("POST", `/rollouts/${other.id}/cancel`, {});
+  await here.settle();
+  expect(await ask(id, "rollback")).toMatchObject({ status: 202 });
+  await here.settle();
+  for (const { id: rollout } of (await componentsOf(id)).toReversed()) await here.report(rollout);
+  expect((await view(id)).status).toBe("rolled_back");
+});
+
+test("ROLL-22: a group that was not told of its component's step is found by the sweep", async () => {
+  const id = await create("manual");
+  await ask(id, "start");
+  await here.settle();
+  const isFound = async () =>
+    (await findOverdue(here.db)).some((found) => found.object === GROUP_OBJECT && found.id === id);
+  expect(await isFound()).toBe(false);
+  const [first] = await componentsOf(id);
+  await here.db`
+    insert into rollout_signals (rollout_id, kind, actor, idempotency_key)
+    values (${first!.id}, 'pause', 'group', ${randomUUID()})`;
+  await here.step(first!.id);
+  expect(await isFound()).toBe(true);
+  await here.settle();
+  expect(await isFound()).toBe(false);
+  await ask(id, "cancel");
+});

@@ -1,0 +1,63 @@
+/**
+ * How rows are driven: nudges that may get lost, wake-ups that the engine may forget, a sweep that finds what was lost,
+ * steps that are repeated, steps whose transaction is lost, and servers that are restarted.
+ */
+import type { Random } from "./random.ts";
+import type { Timeline } from "./timeline.ts";
+
+export interface Driven {
+  /** One step; checked by whoever made it. */
+  step(now: number): void;
+  /** Decided and not committed. */
+  decideOnly(now: number): unknown;
+  hasWork(): boolean;
+  wakeAt(): number | null;
+}
+
+const SWEEP_MS = 1_000;
+
+export type Server = ReturnType<typeof createServer>;
+
+export function createServer(time: Timeline, random: Random) {
+  /** Nudges and wake-ups of an engine that lost its data are gone. */
+  let epoch = 0;
+  let upAt = 0;
+
+  function drive(driven: Driven) {
+    function advance(now: number): void {
+      if (now < upAt) return time.after(upAt + SWEEP_MS, sweep);
+      if (random.chance(0.03)) {
+        driven.decideOnly(now);
+        return time.after(now + 100, advance); // the engine tries again
+      }
+      driven.step(now);
+      if (random.chance(0.1)) driven.step(now); // an engine that repeats itself
+      const wakeAt = driven.wakeAt();
+      if (wakeAt === null) return;
+      const from = epoch;
+      const isMeant = (): boolean => driven.wakeAt() === wakeAt;
+      time.after(wakeAt, (at) => from === epoch && isMeant() && advance(at));
+      time.after(wakeAt + SWEEP_MS, (at) => isMeant() && advance(at));
+    }
+    function sweep(now: number): void {
+      if (driven.hasWork() || (driven.wakeAt() ?? Infinity) < now) advance(now);
+    }
+    /** Rows were committed. */
+    function nudge(now: number): void {
+      const from = epoch;
+      if (!random.chance(0.1)) time.after(now + random.below(50), (at) => from === epoch && advance(at));
+      time.after(now + SWEEP_MS + random.below(1_000), sweep);
+    }
+    return { nudge };
+  }
+
+  return {
+    drive,
+    /** Messages wait until somebody is there to store them. */
+    reachableAt: (at: number): number => Math.max(at, upAt),
+    restart(now: number): void {
+      epoch += 1;
+      upAt = now + random.below(30_000);
+    },
+  };
+}

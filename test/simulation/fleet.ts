@@ -1,0 +1,91 @@
+/**
+ * Machines and the way between them and the rows. Commands are fetched late, twice or by a node that is gone; reports
+ * get lost, come again, overtake each other, and wait for a server that is away.
+ */
+import type { Command, RolloutTable } from "../support/rollouts/rollout-table.ts";
+import { T0 } from "../support/rollouts/scenes.ts";
+import type { ReportRow } from "../../src/core/rollout/rows.ts";
+import type { Driven, Server } from "./driver.ts";
+import { createMachine, type Machine } from "./machine.ts";
+import type { Random } from "./random.ts";
+import type { Timeline } from "./timeline.ts";
+import { decidedOnly, watchedStep } from "./watch-rollout.ts";
+
+const MINUTE_MS = 60_000;
+/** Silent for so long, a machine counts as down. */
+const DOWN_AFTER_MS = 3 * MINUTE_MS;
+
+export interface World {
+  readonly time: Timeline;
+  readonly random: Random;
+  readonly server: Server;
+}
+
+export function createFleet({ time, random, server }: World) {
+  const machines = new Map<string, Machine>();
+
+  function addMachines(table: RolloutTable): void {
+    const breaking = table.rollout().migrationType === "breaking";
+    for (const { nodeId, previous: installed } of table.nodes) {
+      if (machines.has(nodeId)) continue;
+      machines.set(nodeId, createMachine({ nodeId, installed, breaking, from: T0 }, random));
+    }
+  }
+
+  /** What heartbeats have brought by now. They nudge nobody. */
+  function listen(table: RolloutTable, now: number): void {
+    for (const { nodeId } of table.nodes) {
+      const machine = machines.get(nodeId)!;
+      const beat = machine.beat(now);
+      if (beat === null) continue;
+      const isDown = machine.isDead(now - DOWN_AFTER_MS);
+      table.heartbeat(nodeId, beat.at, { ...beat.facts, ...(isDown ? { nodeState: "down" } : {}) });
+    }
+  }
+
+  function dispatch(table: RolloutTable, command: Command, nudge: (at: number) => void): void {
+    const machine = machines.get(command.nodeId)!;
+    const fetched = command.at + random.below(random.chance(0.1) ? 14 * MINUTE_MS : 5_000);
+    const times = random.chance(0.15) ? [fetched, fetched + random.below(5 * MINUTE_MS)] : [fetched];
+    for (const at of times)
+      time.after(at, (now) => machine.deliver(command, now, (when, body) => post(when, body)));
+
+    function post(when: number, body: ReportRow["body"]): void {
+      const isLost = random.chance(0.1);
+      if (isLost && body.kind === "progress") return;
+      const delay = random.below(isLost ? MINUTE_MS : 2_000); // it waits on the node's disk until it is stored
+      const arrivals = random.chance(0.15) ? [delay, delay + random.below(20 * MINUTE_MS)] : [delay];
+      for (const later of arrivals) {
+        time.after(when + later, (now) => {
+          const stored = server.reachableAt(now);
+          time.after(stored, (at) => {
+            table.report(command.nodeId, at, body, command.commandId);
+            nudge(at);
+          });
+        });
+      }
+    }
+  }
+
+  /** Puts a rollout under the drive; `after` sees each step. */
+  function run(table: RolloutTable, after: (now: number) => void): (at: number) => void {
+    addMachines(table);
+    const step = watchedStep(table);
+    let sent = 0;
+    const driven: Driven = {
+      step(now) {
+        listen(table, now);
+        step(now);
+        for (; sent < table.commands.length; sent++) dispatch(table, table.commands[sent]!, nudge);
+        after(now);
+      },
+      decideOnly: (now) => decidedOnly(table, now),
+      hasWork: table.hasWork,
+      wakeAt: table.wakeAt,
+    };
+    const { nudge } = server.drive(driven);
+    return nudge;
+  }
+
+  return { machines, run };
+}

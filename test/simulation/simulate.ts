@@ -1,0 +1,42 @@
+/**
+ * One seeded run: operators, servers and machines on a virtual clock. Only `decideRollout` and `decideGroup` are the
+ * product's own; everything around them fails in every way that it may.
+ */
+import type { DecideGroup } from "../support/rollouts/group-table.ts";
+import type { Decide, RolloutTable } from "../support/rollouts/rollout-table.ts";
+import { T0 } from "../support/rollouts/scenes.ts";
+import { createServer } from "./driver.ts";
+import { playGrouped } from "./grouped.ts";
+import { randomOf } from "./random.ts";
+import { playStandalone } from "./standalone.ts";
+import { createTimeline } from "./timeline.ts";
+
+const RESTARTS_WITHIN_MS = 4 * 3_600_000;
+
+/** The product's own parts, or broken ones to see that they are noticed. */
+export interface Parts {
+  readonly decide?: Decide;
+  readonly decideGroup?: DecideGroup;
+  readonly claims?: boolean;
+}
+
+export interface Played {
+  readonly kind: "rollout" | "group";
+  readonly status: string;
+  readonly rollouts: readonly RolloutTable[];
+}
+
+export function simulate(seed: number, parts: Parts = {}): Played {
+  const random = randomOf(seed);
+  const time = createTimeline();
+  const server = createServer(time, random);
+  const world = { time, random, server };
+  for (let restarts = random.below(4); restarts > 0; restarts--)
+    time.after(T0 + random.below(RESTARTS_WITHIN_MS), (now) => server.restart(now));
+  if (random.chance(0.4)) {
+    const group = playGrouped(world, parts);
+    return { kind: "group", status: group.group().status, rollouts: group.components };
+  }
+  const rollouts = playStandalone(world, parts);
+  return { kind: "rollout", status: rollouts[0]!.rollout().status, rollouts };
+}

@@ -1,0 +1,28 @@
+/** A virtual clock: what is due runs in the order of its time, what is due at once in the order of its arrival. */
+export type Timeline = ReturnType<typeof createTimeline>;
+
+/** A run that does not end is a fault of its own. */
+const EVENTS_MAX = 200_000;
+
+export function createTimeline() {
+  /** Latest first: the next one is popped. */
+  const due: { at: number; run: (now: number) => void }[] = [];
+  return {
+    after(at: number, run: (now: number) => void): void {
+      let [low, high] = [0, due.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (due[middle]!.at > at) low = middle + 1;
+        else high = middle;
+      }
+      due.splice(low, 0, { at, run });
+    },
+    runAll(): void {
+      let events = 0;
+      for (let next = due.pop(); next !== undefined; next = due.pop()) {
+        next.run(next.at);
+        if (++events > EVENTS_MAX) throw new Error("the run does not come to an end");
+      }
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** What must hold, by name: a broken rule says which one it was. */
+export const RULES = [
+  "one active rollout per profile",
+  "no batch before its gate",
+  "no component before its gate",
+  "the threshold is overshot by one batch at most",
+  "every node ends in the state of its machine",
+  "every compensation is complete or an incident",
+  "a command once, one at a time",
+  "an ended rollout stays ended, a settled node settled",
+  "an idle step changes nothing",
+  "everything ends or waits for a person",
+] as const;
+export type Rule = (typeof RULES)[number];
+
+export class Violation extends Error {
+  readonly rule: Rule;
+
+  constructor(rule: Rule, what: string) {
+    super(`${rule}: ${what}`);
+    this.name = "Violation";
+    this.rule = rule;
+  }
+}
+
+export function holds(condition: boolean, rule: Rule, what: string): void {
+  if (!condition) throw new Violation(rule, what);
+}

@@ -1,0 +1,260 @@
+/**
+ * The rows of one rollout in memory: loaded, decided on and committed as src/server/rollout/{load,advance,commit}.ts do,
+ * without a database. What a test does to it is what agents and operators do to the real one.
+ */
+import type { IncidentDraft } from "../../../src/core/incident/draft.ts";
+import { CommandId, Digest, NodeId, RolloutId } from "../../../src/core/ids.ts";
+import type { DecidedEvent, Launch, RolloutDecision, Stands } from "../../../src/core/rollout/decision.ts";
+import { decideRollout } from "../../../src/core/rollout/decide.ts";
+import type { HealthFacts } from "../../../src/core/rollout/health.ts";
+import type {
+  BatchNode,
+  NextBatch,
+  ReportRow,
+  RolloutRow,
+  RolloutRows,
+  SignalRow,
+} from "../../../src/core/rollout/rows.ts";
+import { isSettled, NODE_UPGRADE_STATUSES, type SignalKind } from "../../../src/core/rollout/states.ts";
+
+export const TARGET = Digest.parse(`sha256:${"2".repeat(64)}`);
+export const PREVIOUS = Digest.parse(`sha256:${"1".repeat(64)}`);
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+export type NodeRow = Writable<BatchNode> & {
+  stands?: Stands;
+};
+/** What it is to find, and what to leave behind: the assignment and the command together. */
+export type Command = Launch & {
+  readonly commandId: CommandId;
+  readonly rolloutId: RolloutId;
+  readonly at: number;
+  readonly from: Digest | null;
+  readonly to: Digest;
+};
+export type SignalRecord = SignalRow & { readonly applied: boolean };
+export type RolloutTable = ReturnType<typeof createRolloutTable>;
+export type Decide = typeof decideRollout;
+
+export const uuid = (kind: number, n: number): string =>
+  `${String(kind).padStart(8, "0")}-0000-4000-8000-${String(n).padStart(12, "0")}`;
+
+const QUIET: HealthFacts = {
+  heartbeatAt: null,
+  applicationHealth: null,
+  syncStatus: null,
+  nodeState: "active",
+  restarts: 0,
+  runningFingerprint: null,
+};
+const AWAY = ["down", "failed", "degraded"];
+
+export interface TableWish extends Partial<RolloutRow> {
+  readonly nodes: number;
+  readonly batchSize: number;
+  /** The first batch of a canary. */
+  readonly canarySize?: number;
+  /** Value of the limited label, by the node's number. */
+  readonly labelOf?: (n: number) => string | null;
+  /** Tells the nodes of one table from those of another. */
+  readonly number?: number;
+  /** Instead of nodes of its own. */
+  readonly nodeIds?: readonly NodeId[];
+  readonly target?: Digest;
+  readonly previousOf?: (n: number) => Digest | null;
+}
+
+/** `decide` is the real one, unless a test wants to see that a broken one is caught. */
+export function createRolloutTable(wish: TableWish, decide: Decide = decideRollout) {
+  const { nodes: count, batchSize, canarySize, labelOf = () => null, number = 1, ...more } = wish;
+  const { nodeIds, target = TARGET, previousOf = () => PREVIOUS, ...changes } = more;
+  const batchOf = (n: number): number => {
+    if (canarySize === undefined) return Math.floor(n / batchSize);
+    return n < canarySize ? 0 : 1 + Math.floor((n - canarySize) / batchSize);
+  };
+  let rollout: RolloutRow = {
+    id: RolloutId.parse(uuid(1, number)),
+    status: "pending",
+    strategy: canarySize === undefined ? "rolling" : "canary",
+    migrationType: "none",
+    recoveryPlan: null,
+    batchCount: count === 0 ? 0 : batchOf(count - 1) + 1,
+    currentBatch: -1,
+    failureThreshold: 0,
+    forceContinue: false,
+    skipValidation: false,
+    maxUnavailable: null,
+    healthWaitMs: 60_000,
+    healthUntil: null,
+    pauseRequested: false,
+    cancelRequested: false,
+    rollbackRequested: false,
+    canaryApprovedBy: null,
+    canaryApprovedAt: null,
+    acknowledgedFailures: 0,
+    intentNotAfter: null,
+    rollbackAllowed: true,
+    why: null,
+    ...changes,
+  };
+  const nodes: NodeRow[] = Array.from({ length: count }, (_, n) => ({
+    nodeId: nodeIds?.[n] ?? NodeId.parse(uuid(2, number * 1000 + n)),
+    batchIndex: batchOf(n),
+    status: "pending",
+    phase: null,
+    actionName: null,
+    progressPct: 0,
+    direction: "forward",
+    attempt: 0,
+    commandId: null,
+    launchedAt: null,
+    installedAt: null,
+    errorCode: null,
+    errorMessage: null,
+    target,
+    previous: previousOf(n),
+    recorded: previousOf(n),
+    labelValue: labelOf(n),
+    facts: QUIET,
+  }));
+  const commands: Command[] = [];
+  const events: DecidedEvent[] = [];
+  const incidents: IncidentDraft[] = [];
+  const consumed: SignalRecord[] = [];
+  let [signals, reports]: [SignalRow[], ReportRow[]] = [[], []];
+  let wakeAt: number | null = null;
+  let [lastId, revision] = [number * 1_000_000, 0];
+  const goesBack = ({ status, previous }: NodeRow): boolean => status === "succeeded" && previous !== null;
+  const rowOf = (nodeId: NodeId): NodeRow => nodes.find((node) => node.nodeId === nodeId)!;
+
+  function load(): RolloutRows {
+    const counts = Object.fromEntries(
+      NODE_UPGRADE_STATUSES.map((status) => [status, nodes.filter((node) => node.status === status).length]),
+    ) as RolloutRows["counts"];
+    const isNamed = (node: NodeRow): boolean =>
+      signals.some(
+        ({ kind, nodeId }) =>
+          nodeId === node.nodeId || (kind === "retry" && nodeId === null && node.status === "failed"),
+      );
+    const here = (node: NodeRow): boolean => node.batchIndex === rollout.currentBatch;
+    const succeeded = nodes.filter(goesBack).map((node) => node.batchIndex);
+    return {
+      rollout,
+      batch: nodes.filter(here).map((node) => ({ ...node })),
+      named: nodes.filter((node) => !here(node) && isNamed(node)).map((node) => ({ ...node })),
+      counts,
+      next: loadNext(),
+      lastSucceeded: succeeded.length === 0 ? null : Math.max(...succeeded),
+      signals,
+      reports,
+    };
+  }
+
+  function loadNext(): NextBatch | null {
+    const waiting = nodes.filter(
+      (node) =>
+        node.status === "pending" &&
+        node.batchIndex > rollout.currentBatch &&
+        !signals.some(({ kind, nodeId }) => kind === "skip" && nodeId === node.nodeId),
+    );
+    if (waiting.length === 0) return null;
+    const index = Math.min(...waiting.map((node) => node.batchIndex));
+    const opening = waiting.filter((node) => node.batchIndex === index);
+    const isAway = (node: NodeRow): boolean =>
+      node.batchIndex !== rollout.currentBatch &&
+      !opening.includes(node) &&
+      (AWAY.includes(node.facts.nodeState) || node.status.startsWith("failed"));
+    const values = [...new Set(opening.map((node) => node.labelValue))].filter((value) => value !== null);
+    const byValue = values.map((value) => ({
+      value,
+      nodes: opening.filter((node) => node.labelValue === value).length,
+      away: nodes.filter((node) => node.labelValue === value && isAway(node)).length,
+    }));
+    return { index, byValue: rollout.maxUnavailable === null ? [] : byValue };
+  }
+
+  function launch({ nodeId, direction, attempt }: Launch, now: number): void {
+    const commandId = CommandId.parse(uuid(3, ++lastId));
+    const row = rowOf(nodeId);
+    const [from, to] = direction === "forward" ? [row.recorded, target] : [target, row.previous!];
+    commands.push({ nodeId, direction, attempt, commandId, rolloutId: rollout.id, at: now, from, to });
+    const sent = { status: "in_progress", phase: "PREPARING", actionName: null, progressPct: 0 } as const;
+    Object.assign(row, sent, { direction, attempt, commandId, launchedAt: now });
+    row.facts = { ...row.facts, nodeState: "maintenance" };
+  }
+
+  function opened({ launchBatch }: RolloutDecision): Launch[] {
+    if (launchBatch === null) return [];
+    const { index, direction } = launchBatch;
+    const isMeant = (node: NodeRow): boolean =>
+      direction === "forward" ? node.status === "pending" : goesBack(node);
+    return nodes
+      .filter((node) => node.batchIndex === index && isMeant(node))
+      .map(({ nodeId, attempt }) => ({
+        nodeId,
+        direction,
+        attempt: direction === "forward" ? attempt + 1 : attempt,
+      }));
+  }
+
+  function commit(decision: RolloutDecision, now: number): void {
+    for (const { nodeId, ...patch } of decision.nodes) Object.assign(rowOf(nodeId), patch);
+    for (const each of [...decision.launches, ...opened(decision)]) launch(each, now);
+    for (const { nodeId, status, stands } of decision.nodes.filter((node) => isSettled(node.status))) {
+      const row = rowOf(nodeId);
+      if (stands === "target") row.recorded = target;
+      if (stands === "previous" && row.previous !== null) row.recorded = row.previous;
+      const isBroken = stands === "unknown" || status === "failed_rollback";
+      if (row.facts.nodeState === "maintenance")
+        row.facts = { ...row.facts, nodeState: isBroken ? "degraded" : "active" };
+    }
+    if (decision.skipPending)
+      for (const node of nodes) if (node.status === "pending") node.status = "skipped";
+    for (const signal of signals)
+      consumed.push({ ...signal, applied: decision.appliedSignals.includes(signal.id) });
+    [signals, reports] = [[], []];
+    rollout = { ...rollout, ...decision.rollout };
+    wakeAt = decision.wakeAt;
+    incidents.push(...decision.incidents);
+    events.push(...decision.events);
+    const isNews = decision.events.some(({ kind }) => kind === "rollout.status" || kind === "rollout.signal");
+    if (isNews) revision += 1;
+  }
+
+  return {
+    nodes,
+    commands,
+    events,
+    incidents,
+    /** Signals that were read, and whether they had an effect. */
+    consumed,
+    load,
+    rollout: () => rollout,
+    wakeAt: () => wakeAt,
+    revision: () => revision,
+    hasUnread: () => signals.length > 0,
+    hasWork: () => signals.length + reports.length > 0,
+    statuses: () => nodes.map((node) => node.status),
+    /** A step whose transaction is lost: decided, and nothing written. */
+    decideOnly: (now: number): RolloutDecision => decide(load(), now),
+    advance(now: number): RolloutDecision {
+      const decision = decide(load(), now);
+      commit(decision, now);
+      return decision;
+    },
+    signal(kind: SignalKind, reason: string | null = null, nodeId: NodeId | null = null): void {
+      signals = [...signals, { id: ++lastId, kind, nodeId, actor: "ann", reason }];
+    },
+    /** A new intent for the same wish, as it comes with a signal. */
+    renewIntent: (intentNotAfter: number): void => void (rollout = { ...rollout, intentNotAfter }),
+    report(nodeId: NodeId, at: number, body: ReportRow["body"], commandId = rowOf(nodeId).commandId!): void {
+      reports = [...reports, { id: ++lastId, nodeId, commandId, at, body }];
+    },
+    heartbeat(nodeId: NodeId, at: number, facts: Partial<HealthFacts> = {}): void {
+      const row = rowOf(nodeId);
+      const well = { applicationHealth: "ok", syncStatus: "synced", restarts: 0 } as const;
+      const runningFingerprint = row.direction === "reverse" ? row.previous : target;
+      row.facts = { ...row.facts, ...well, runningFingerprint, heartbeatAt: at, ...facts };
+    },
+  };
+}

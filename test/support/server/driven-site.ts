@@ -1,0 +1,122 @@
+// A site whose rollouts are driven step by step by the test: real rows, real decisions, agents that only report.
+
+import { randomUUID } from "node:crypto";
+import type { ClusterId, CommandId, Digest, NodeId, ProfileId, RolloutId } from "../../../src/core/ids.ts";
+import type { Heartbeat, UpgradeReport } from "../../../src/core/protocol/agent-api.ts";
+import type { GroupId } from "../../../src/core/protocol/group-api.ts";
+import type { AgentVerdict } from "../../../src/core/upgrade/phases.ts";
+import { createReportStore } from "../../../src/server/agents/reports.ts";
+import { advanceGroup } from "../../../src/server/group/advance.ts";
+import { advanceRollout } from "../../../src/server/rollout/advance.ts";
+import { generateSigner } from "../../../src/trust/keys.ts";
+import { startCreationSite } from "./creation-site.ts";
+
+export type DrivenSite = Awaited<ReturnType<typeof startDrivenSite>>;
+
+const ROUNDS_MAX = 50;
+
+interface AtWork {
+  readonly node_id: NodeId;
+  readonly command_id: CommandId;
+  readonly profile: ProfileId;
+  readonly fingerprint: Digest;
+}
+
+export async function startDrivenSite() {
+  const site = await startCreationSite();
+  const { db } = site;
+  const [cluster] = await db<{ id: ClusterId }[]>`select id from clusters`;
+  const { signer } = generateSigner();
+  const authority = { clusterId: cluster!.id, signers: () => [signer] as const };
+  const store = createReportStore(db, () => undefined);
+  const ignored = () => undefined;
+
+  /** Every rollout and group has a turn until all of them are at rest. */
+  async function settle(): Promise<void> {
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const [before] = await db<{ id: number }[]>`select coalesce(max(id), 0) as id from events`;
+      const groups = await db<{ id: GroupId }[]>`
+        select id from rollout_groups g where status in ('pending', 'running', 'paused', 'rolling_back')
+          or exists (select 1 from group_signals s where s.group_id = g.id and s.consumed_at is null)`;
+      const rollouts = await db<{ id: RolloutId }[]>`
+        select id from rollouts r where status in ('pending', 'running', 'paused', 'rolling_back')
+          or exists (select 1 from rollout_signals s where s.rollout_id = r.id and s.consumed_at is null)`;
+      for (const { id } of groups) await advanceGroup({ db, nudge: ignored }, id);
+      for (const { id } of rollouts)
+        await advanceRollout({ db, authority, onCommitted: ignored, nudgeGroup: ignored }, id);
+      const [after] = await db<{ id: number }[]>`select coalesce(max(id), 0) as id from events`;
+      if (after!.id === before!.id) return;
+    }
+    throw new Error("rollouts and groups never come to rest");
+  }
+
+  /** What is at work reports so, well or not; then everybody has a turn. */
+  async function report(
+    rolloutId: string,
+    verdict: AgentVerdict = "COMPLETED",
+    facts: object = {},
+  ): Promise<void> {
+    const atWork = await db<AtWork[]>`
+      select rn.node_id, rn.command_id, r.chain_profile_id as profile,
+        case when rn.direction = 'forward' then r.target_binary_checksum else rn.previous_checksum end as fingerprint
+      from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
+      where rn.rollout_id = ${rolloutId} and rn.status = 'in_progress'`;
+    await Promise.all(
+      atWork.map(async (node) =>
+        store({
+          nodeId: node.node_id,
+          request: { reports: [verdictOf(node, verdict)], heartbeat: heartbeatOf(node, facts) },
+        }),
+      ),
+    );
+    await settle();
+  }
+
+  const statusesOf = async (rolloutId: string): Promise<string[]> => {
+    const rows = await db<{ status: string }[]>`
+      select rn.status from rollout_nodes rn join nodes n on n.id = rn.node_id
+      where rn.rollout_id = ${rolloutId} order by n.name`;
+    return rows.map(({ status }) => status);
+  };
+
+  /** One step of one rollout, of which nobody is told. */
+  const step = (id: RolloutId) =>
+    advanceRollout({ db, authority, onCommitted: ignored, nudgeGroup: ignored }, id);
+
+  return { ...site, settle, step, report, statusesOf };
+}
+
+function verdictOf({ command_id }: AtWork, verdict: AgentVerdict): UpgradeReport {
+  const at = new Date().toISOString();
+  const error = verdict === "COMPLETED" ? null : "COMPENSATION_FAILED";
+  const body = {
+    kind: "verdict",
+    verdict,
+    error_code: error,
+    error_message: error,
+    started_at: at,
+    ended_at: at,
+  };
+  return { report_id: randomUUID(), command_id, body } as UpgradeReport;
+}
+
+const heartbeatOf = ({ profile, fingerprint }: AtWork, facts: object): Heartbeat => ({
+  at: new Date().toISOString(),
+  agent_version: "0.1.0",
+  applied: {},
+  programs: [
+    {
+      chain_profile_id: profile,
+      application_health: "ok",
+      sync_status: "synced",
+      running_fingerprint: fingerprint,
+      installed_fingerprint: fingerprint,
+      version: "1.0.0",
+      instance_id: "some.forward.1.1",
+      started_at: new Date().toISOString(),
+      restarts: 0,
+      ...facts,
+    },
+  ],
+  last_rejection: null,
+});

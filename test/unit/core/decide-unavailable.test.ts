@@ -1,0 +1,84 @@
+// How many nodes of one label value may be away at once.
+import { expect, test } from "vitest";
+import type { RolloutTable, TableWish } from "../../support/rollouts/rollout-table.ts";
+import { atWork, COMPLETED, everyoneReports, FAILED, started, T0 } from "../../support/rollouts/scenes.ts";
+
+/** Two zones of three; a batch takes one node of each. */
+const zones = (changes: Partial<TableWish> = {}) =>
+  started({
+    nodes: 6,
+    batchSize: 2,
+    healthWaitMs: 0,
+    failureThreshold: 1,
+    labelOf: (n) => (n % 2 === 0 ? "east" : "west"),
+    maxUnavailable: { label: "zone", count: 1 },
+    ...changes,
+  });
+
+function oneFails(table: RolloutTable, at: number): void {
+  const [first, second] = atWork(table);
+  table.report(first!, at, FAILED);
+  table.report(second!, at, COMPLETED);
+  for (const nodeId of [first!, second!]) table.heartbeat(nodeId, at);
+  table.advance(at);
+}
+
+test("ROLL-12: within the limit batches follow one another", () => {
+  const table = zones();
+  for (const at of [1, 2, 3]) everyoneReports(table, T0 + at);
+  expect(table.rollout().status).toBe("completed");
+});
+
+test("ROLL-12: a node that failed in this very step counts as away for the next batch of its value", () => {
+  const table = zones();
+  oneFails(table, T0 + 1);
+  expect(table.rollout()).toMatchObject({
+    status: "paused",
+    currentBatch: 0,
+    why: {
+      code: "UNAVAILABLE_LIMIT",
+      text: "1 nodes with zone=east are away and 1 would join them, 1 may be: bring them back, then resume",
+    },
+  });
+});
+
+test("ROLL-12: a resume looks again, and force does not look away", () => {
+  const table = zones();
+  oneFails(table, T0 + 1);
+  for (const kind of ["resume", "force"] as const) {
+    table.signal(kind);
+    table.advance(T0 + 2);
+    expect(table.rollout()).toMatchObject({ status: "paused", why: { code: "UNAVAILABLE_LIMIT" } });
+  }
+  table.signal("retry");
+  table.advance(T0 + 3);
+  everyoneReports(table, T0 + 4);
+  table.signal("resume");
+  table.advance(T0 + 5);
+  expect(table.rollout()).toMatchObject({ status: "running", currentBatch: 1 });
+});
+
+test.each(["down", "failed", "degraded"] as const)(
+  "ROLL-12: a node elsewhere that is %s counts, one in maintenance does not",
+  (nodeState) => {
+    const table = zones();
+    const elsewhere = table.nodes[4]!;
+    elsewhere.facts = { ...elsewhere.facts, nodeState };
+    everyoneReports(table, T0 + 1);
+    expect(table.rollout()).toMatchObject({ status: "paused", why: { code: "UNAVAILABLE_LIMIT" } });
+
+    const quiet = zones();
+    quiet.nodes[4]!.facts = { ...quiet.nodes[4]!.facts, nodeState: "maintenance" };
+    everyoneReports(quiet, T0 + 1);
+    expect(quiet.rollout()).toMatchObject({ status: "running", currentBatch: 1 });
+  },
+);
+
+test("ROLL-12: nodes without the label are not limited, and neither are rollouts without a limit", () => {
+  const unlabelled = zones({ labelOf: () => null });
+  oneFails(unlabelled, T0 + 1);
+  expect(unlabelled.rollout()).toMatchObject({ status: "running", currentBatch: 1 });
+  const unlimited = zones({ maxUnavailable: null });
+  oneFails(unlimited, T0 + 1);
+  expect(unlimited.rollout()).toMatchObject({ status: "running", currentBatch: 1 });
+});

@@ -1,0 +1,171 @@
+// The state of a node outside upgrades: every way between active, degraded and down, and what keeps a node where it is.
+
+import { describe, expect, test } from "vitest";
+import {
+  evaluateNode,
+  NO_MEMORY,
+  stateAfterMaintenance,
+  type NodeFacts,
+} from "../../../src/core/health/evaluate.ts";
+import { nextWatch } from "../../../src/core/health/watch.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
+
+const NOW = 1_000_000_000;
+const LONG = 10 * 3_600_000;
+
+const well: NodeFacts = {
+  state: "active",
+  stateSince: NOW - LONG,
+  heardAt: NOW - 1_000,
+  program: "well",
+  restarts: 0,
+  hasCriticalIncident: false,
+  memory: NO_MEMORY,
+};
+const evaluate = (changes: Partial<NodeFacts>, now = NOW) => evaluateNode({ ...well, ...changes }, now);
+const silentFor = (ms: number): Partial<NodeFacts> => ({ heardAt: NOW - ms });
+const wellSince = (ms: number) => ({ memory: { ...NO_MEMORY, wellSince: NOW - ms } });
+const illSince = (ms: number) => ({ memory: { ...NO_MEMORY, illSince: NOW - ms } });
+
+describe("silence", () => {
+  test.each<[string, Partial<NodeFacts>, string, string | null]>([
+    ["an active node that is heard stays active", {}, "active", null],
+    ["just before it is late", silentFor(LIMITS.heartbeatLateMs - 1), "active", null],
+    ["late", silentFor(LIMITS.heartbeatLateMs), "degraded", "HEARTBEAT_LATE"],
+    ["lost from active", silentFor(LIMITS.heartbeatLostMs), "down", "HEARTBEAT_LOST"],
+    [
+      "lost from degraded",
+      { state: "degraded", ...silentFor(LIMITS.heartbeatLostMs) },
+      "down",
+      "HEARTBEAT_LOST",
+    ],
+    ["still lost", { state: "down", ...silentFor(LONG) }, "down", null],
+    [
+      "down, and the last word is late",
+      { state: "down", ...silentFor(LIMITS.heartbeatLateMs) },
+      "down",
+      null,
+    ],
+    ["down, and heard again", { state: "down" }, "degraded", "HEARTBEAT_BACK"],
+  ])("ROLL-15: %s", (_, facts, state, reason) => {
+    expect(evaluate(facts)).toMatchObject({ state, reason });
+  });
+
+  test("ROLL-15: what nobody could hear is not the nodes' silence", () => {
+    const first = nextWatch(null, NOW);
+    expect(first.hearingSince).toBe(NOW);
+    const next = nextWatch(first, NOW + LIMITS.healthGapMs);
+    expect(next).toEqual({ lastLookAt: NOW + LIMITS.healthGapMs, hearingSince: NOW });
+    const afterGap = nextWatch(next, NOW + LONG);
+    expect(afterGap.hearingSince).toBe(NOW + LONG);
+  });
+});
+
+describe("programs", () => {
+  test.each(["critical", "stalled"] as const)(
+    "ROLL-15: a %s program degrades its node, but not at once",
+    (program) => {
+      const first = evaluate({ program });
+      expect(first).toMatchObject({ state: "active", reason: null, memory: { illSince: NOW } });
+      expect(evaluate({ program, ...illSince(LIMITS.programIllMs - 1) }).state).toBe("active");
+      expect(evaluate({ program, ...illSince(LIMITS.programIllMs) })).toMatchObject({
+        state: "degraded",
+        reason: program === "critical" ? "PROGRAM_CRITICAL" : "PROGRAM_STALLED",
+      });
+    },
+  );
+
+  test("ROLL-15: a program that is well in between is forgiven", () => {
+    expect(evaluate(illSince(LIMITS.programIllMs - 1)).memory.illSince).toBeNull();
+  });
+
+  test("ROLL-15: what a program was before an upgrade does not count after it", () => {
+    const facts = { program: "critical", stateSince: NOW - 1_000, ...illSince(LONG) } as const;
+    expect(evaluate(facts).state).toBe("active");
+  });
+});
+
+describe("recovery", () => {
+  test("ROLL-15: a degraded node is active again when it has been well for a while without a break", () => {
+    const first = evaluate({ state: "degraded" });
+    expect(first).toMatchObject({ state: "degraded", reason: null, memory: { wellSince: NOW } });
+    expect(evaluate({ state: "degraded", ...wellSince(LIMITS.recoveryMs - 1) }).state).toBe("degraded");
+    expect(evaluate({ state: "degraded", ...wellSince(LIMITS.recoveryMs) })).toMatchObject({
+      state: "active",
+      reason: "RECOVERED",
+      memory: { wellSince: LIMITS.recoveryMs > 0 ? NOW - LIMITS.recoveryMs : NOW },
+    });
+  });
+
+  test.each<[string, Partial<NodeFacts>]>([
+    ["a critical program", { program: "critical" }],
+    ["a late heartbeat", silentFor(LIMITS.heartbeatLateMs)],
+    ["a crash loop", { restarts: LIMITS.crashLoopRestarts }],
+  ])("ROLL-15: %s begins the wait anew", (_, facts) => {
+    const result = evaluate({ state: "degraded", ...wellSince(LIMITS.recoveryMs), ...facts });
+    expect(result).toMatchObject({ state: "degraded", memory: { wellSince: null } });
+  });
+
+  test("ROLL-15: a node that was degraded a moment ago waits, whatever it was before", () => {
+    const facts = { state: "degraded", stateSince: NOW - 1_000, ...wellSince(LONG) } as const;
+    expect(evaluate(facts).state).toBe("degraded");
+  });
+
+  test("ROLL-16: a node with an unresolved critical incident stays degraded, however well it looks", () => {
+    const facts = { state: "degraded", ...wellSince(LONG), hasCriticalIncident: true } as const;
+    expect(evaluate(facts)).toMatchObject({ state: "degraded", reason: null });
+    expect(evaluate({ ...facts, hasCriticalIncident: false }).state).toBe("active");
+  });
+});
+
+describe("crash loops outside upgrades", () => {
+  test("ROLL-15: restarts within the window degrade the node at once", () => {
+    expect(evaluate({ restarts: LIMITS.crashLoopRestarts - 1 }).state).toBe("active");
+    expect(evaluate({ restarts: LIMITS.crashLoopRestarts })).toMatchObject({
+      state: "degraded",
+      reason: "CRASH_LOOP",
+    });
+  });
+
+  test("ROLL-15: the same number over a long time does not", () => {
+    let memory = NO_MEMORY;
+    for (let restarts = 1; restarts <= 10; restarts++) {
+      const at = NOW + restarts * LIMITS.crashLoopWindowMs;
+      const result = evaluate({ restarts, heardAt: at, memory }, at);
+      expect(result.state).toBe("active");
+      memory = result.memory;
+    }
+  });
+
+  test("ROLL-15: the window begins with the first restart after a quiet time", () => {
+    const quiet = { ...NO_MEMORY, seenRestarts: 7, baseRestarts: 5, baseAt: NOW - LONG };
+    const one = evaluate({ restarts: 8, memory: quiet });
+    expect(one).toMatchObject({ state: "active", memory: { seenRestarts: 8, baseRestarts: 7, baseAt: NOW } });
+    expect(evaluate({ restarts: 10, memory: one.memory })).toMatchObject({ reason: "CRASH_LOOP" });
+  });
+
+  test("ROLL-15: a program that was started anew counts from zero", () => {
+    const before = { ...NO_MEMORY, seenRestarts: 50, baseRestarts: 48, baseAt: NOW - 1_000 };
+    const result = evaluate({ restarts: 1, memory: before });
+    expect(result).toMatchObject({ state: "active", memory: { seenRestarts: 1, baseRestarts: 0 } });
+  });
+});
+
+describe("maintenance", () => {
+  const worst: Partial<NodeFacts> = { ...silentFor(LONG), program: "critical", restarts: 99 };
+
+  test.each(["maintenance", "failed"] as const)("ROLL-15: a node that is %s is not judged", (state) => {
+    expect(evaluate({ state, ...worst })).toEqual({ state, reason: null, memory: NO_MEMORY });
+    expect(evaluate({ state })).toEqual({ state, reason: null, memory: NO_MEMORY });
+  });
+
+  test.each<[string, Partial<NodeFacts>, "active" | "degraded"]>([
+    ["well", {}, "active"],
+    ["silent", silentFor(LIMITS.heartbeatLateMs), "degraded"],
+    ["ill", { program: "critical" }, "degraded"],
+    ["in a crash loop", { restarts: LIMITS.crashLoopRestarts }, "degraded"],
+    ["waiting for a person", { hasCriticalIncident: true }, "degraded"],
+  ])("ROLL-15: a stuck node that is %s is freed", (_, facts, state) => {
+    expect(stateAfterMaintenance({ ...well, state: "maintenance", ...facts }, NOW)).toBe(state);
+  });
+});

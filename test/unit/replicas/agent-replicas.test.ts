@@ -1,0 +1,94 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { openReplicas } from "../../../src/agent/link/replicas.ts";
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function replica(answer: (path: string) => { status: number; body?: unknown } | null): Promise<string> {
+  const server = createServer((request, response) => {
+    const said = answer(request.url!);
+    if (said === null) return; // hangs
+    response
+      .writeHead(said.status, { "content-type": "application/json" })
+      .end(JSON.stringify(said.body ?? {}));
+  });
+  servers.push(server);
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const open = (first: string, ...others: string[]) =>
+  openReplicas({ first, others: () => others, tls: undefined, lot: (urls) => urls });
+const refusal = (code: string) => ({ status: 503, body: { error: { code, message: code } } });
+const nobody = "http://127.0.0.1:1";
+
+test("USE-5: an agent whose replica is away gets its answer from another one, and stays there", async () => {
+  let asked = 0;
+  const living = await replica(() => ({ status: 200, body: { n: ++asked } }));
+  const replicas = open(nobody, living);
+  for (const n of [1, 2]) expect(JSON.parse((await replicas.send("/x", {})).body.toString())).toEqual({ n });
+  replicas.close();
+});
+
+test("USE-5: a replica that lost its lease is left like one that is away", async () => {
+  const lapsed = await replica(() => refusal("NOT_READY"));
+  const living = await replica(() => ({ status: 200 }));
+  const replicas = open(lapsed, living);
+  expect((await replicas.send("/x", {})).status).toBe(200);
+  replicas.close();
+});
+
+test("USE-5: what waits at a replica that turns out to hang moves on with the request that noticed", async () => {
+  let hung = 0;
+  const hangs = await replica(() => {
+    hung += 1;
+    return null;
+  });
+  const living = await replica((path) => ({ status: 200, body: path }));
+  const replicas = open(hangs, living);
+  const poll = replicas.send("/poll", { timeoutMs: 60_000 });
+  await expect.poll(() => hung).toBe(1);
+  const report = replicas.send("/report", { timeoutMs: 200 });
+  expect(JSON.parse((await report).body.toString())).toBe("/report");
+  expect(JSON.parse((await poll).body.toString())).toBe("/poll");
+  replicas.close();
+});
+
+test("USE-5: a refusal that every replica would repeat is taken from the first", async () => {
+  let asked = 0;
+  const refuses = await replica(() => ({
+    status: 403,
+    body: { error: { code: "NODE_REVOKED", message: "no" } },
+  }));
+  const other = await replica(() => ({ status: 200, body: { n: ++asked } }));
+  await expect(open(refuses, other).send("/x", {})).rejects.toMatchObject({ code: "NODE_REVOKED" });
+  expect(asked).toBe(0);
+});
+
+test("USE-5: when all are away, one that is cut off tells more than those that are silent", async () => {
+  const lapsed = await replica(() => refusal("NOT_READY"));
+  await expect(open(nobody, lapsed, "http://127.0.0.1:2").send("/x", {})).rejects.toMatchObject({
+    code: "NOT_READY",
+  });
+  await expect(open(nobody).send("/x", {})).rejects.toMatchObject({ code: "UNREACHABLE" });
+});
+
+test("USE-5: whoever began to say that it lives and falls silent is left", async () => {
+  const server = createServer((_request, response) => response.writeProcessing());
+  servers.push(server);
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const hangs = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const living = await replica(() => ({ status: 200 }));
+  const replicas = open(hangs, living);
+  const began = performance.now();
+  expect((await replicas.send("/poll", { timeoutMs: 30_000, silenceMaxMs: 100 })).status).toBe(200);
+  expect(performance.now() - began).toBeLessThan(10_000);
+  replicas.close();
+});

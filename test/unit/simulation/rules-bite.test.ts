@@ -1,0 +1,140 @@
+// A rule that nothing can break checks nothing: each is broken here on purpose, and has to be noticed by its own name.
+import { expect, test } from "vitest";
+import { decideGroup } from "../../../src/core/group/decide.ts";
+import type { RolloutDecision } from "../../../src/core/rollout/decision.ts";
+import { decideRollout } from "../../../src/core/rollout/decide.ts";
+import type { RolloutRow, RolloutRows } from "../../../src/core/rollout/rows.ts";
+import { simulate, type Parts } from "../../simulation/simulate.ts";
+import { RULES, Violation, type Rule } from "../../simulation/violation.ts";
+
+const SEEDS = 400;
+
+/** It decides as if the rows said something else. */
+const believing = (lie: (rollout: RolloutRow, now: number) => Partial<RolloutRow>): Parts => ({
+  decide: (rows, now) =>
+    decideRollout({ ...rows, rollout: { ...rows.rollout, ...lie(rows.rollout, now) } }, now),
+});
+/** It decides right, and what is written is something else. */
+const writing = (
+  change: (decision: RolloutDecision, rows: RolloutRows) => Partial<RolloutDecision>,
+): Parts => ({
+  decide(rows, now) {
+    const decision = decideRollout(rows, now);
+    return { ...decision, ...change(decision, rows) };
+  },
+});
+
+const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
+  ["one active rollout per profile", "the claim is not looked at", { claims: false }],
+  ["no batch before its gate", "the health wait is left out", believing(() => ({ healthWaitMs: 0 }))],
+  [
+    "no batch before its gate",
+    "the approval is taken for given",
+    believing(() => ({ migrationType: "none" })),
+  ],
+  [
+    "no batch before its gate",
+    "a closed window is not looked at",
+    believing(() => ({ intentNotAfter: null })),
+  ],
+  [
+    "no batch before its gate",
+    "a batch begins in spite of a pause",
+    writing(({ rollout }, { rollout: was, next }) =>
+      was.status === "running" && rollout.why?.code === "PAUSED" && next !== null
+        ? { launchBatch: { index: next.index, direction: "forward" } }
+        : {},
+    ),
+  ],
+  [
+    "no component before its gate",
+    "the watch between components is left out",
+    { decideGroup: (rows, now) => decideGroup({ ...rows, group: { ...rows.group, healthWaitMs: 0 } }, now) },
+  ],
+  [
+    "no component before its gate",
+    "components go back all at once",
+    {
+      decideGroup(rows, now) {
+        const decision = decideGroup(rows, now);
+        const all = rows.components.filter(({ status, hasUnread }) => status === "completed" && !hasUnread);
+        const isRollback = decision.componentSignals.some(({ kind }) => kind === "rollback");
+        const asked = all.map(({ id }) => ({ rolloutId: id, kind: "rollback" as const })).toReversed();
+        return isRollback ? { ...decision, componentSignals: asked } : decision;
+      },
+    },
+  ],
+  [
+    "the threshold is overshot by one batch at most",
+    "the threshold is taken for 1",
+    believing(({ strategy }) => (strategy === "rolling" ? { failureThreshold: 1 } : {})),
+  ],
+  [
+    "every node ends in the state of its machine",
+    "a failure is written as one on the new version",
+    writing(({ nodes }) => ({
+      nodes: nodes.map((node) => (node.status === "failed" ? { ...node, stands: "target" } : node)),
+    })),
+  ],
+  [
+    "every node ends in the state of its machine",
+    "a node that was given up is written as put back",
+    writing(({ nodes }) => ({
+      nodes: nodes.map((node) => (node.stands === "unknown" ? { ...node, stands: "previous" } : node)),
+    })),
+  ],
+  [
+    "every compensation is complete or an incident",
+    "no incident is written",
+    writing(() => ({ incidents: [] })),
+  ],
+  [
+    "every compensation is complete or an incident",
+    "the recovery plan is left out",
+    writing(({ incidents }) => ({ incidents: incidents.map((each) => ({ ...each, recoveryPlan: null })) })),
+  ],
+  [
+    "a command once, one at a time",
+    "every launch is a first attempt",
+    writing(({ launches }) => ({ launches: launches.map((launch) => ({ ...launch, attempt: 1 })) })),
+  ],
+  [
+    "an ended rollout stays ended, a settled node settled",
+    "a cancelled rollout takes a start",
+    believing(({ status }) => (status === "cancelled" ? { status: "pending" } : {})),
+  ],
+  [
+    "an idle step changes nothing",
+    "every step leaves an event",
+    writing(({ events }) => ({
+      events: [...events, { kind: "rollout.batch", batch: 0, direction: "forward" }],
+    })),
+  ],
+  ["everything ends or waits for a person", "nobody is woken up", writing(() => ({ wakeAt: null }))],
+];
+
+/** All that were broken until the wanted one was. */
+function brokenBy(parts: Parts, wanted: Rule): Set<Rule> {
+  const broken = new Set<Rule>();
+  for (let seed = 1; seed <= SEEDS && !broken.has(wanted); seed++) {
+    try {
+      simulate(seed, parts);
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      broken.add(error.rule);
+    }
+  }
+  return broken;
+}
+
+test.each(BROKEN)(
+  "“%s” is noticed when %s",
+  (rule, _how, parts) => {
+    expect([...brokenBy(parts, rule)]).toContain(rule);
+  },
+  60_000,
+);
+
+test("every rule is broken by something here", () => {
+  expect(new Set(BROKEN.map(([rule]) => rule))).toEqual(new Set(RULES));
+});

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { playSeeds } from "../../simulation/play-seeds.ts";
+import { simulate } from "../../simulation/simulate.ts";
+
+const SEEDS = 1_000;
+
+test(`ROLL-11, ROLL-12, ROLL-13, ROLL-14, ROLL-22: ${SEEDS} seeded sites keep every rule, whatever agents, servers and operators do`, () => {
+  const { ends, nodeEnds } = playSeeds({ seed: 1, runs: SEEDS });
+  // A simulation in which nothing goes wrong proves nothing.
+  for (const end of ["completed", "failed", "cancelled", "paused", "rolled_back"])
+    expect(ends.get(`rollout ${end}`), end).toBeGreaterThan(3);
+  for (const end of ["completed", "partial", "failed", "cancelled", "rolled_back"])
+    expect(ends.get(`group ${end}`), end).toBeGreaterThan(3);
+  expect([...nodeEnds].toSorted()).toEqual([
+    "failed",
+    "failed_rollback",
+    "pending",
+    "rolled_back",
+    "skipped",
+    "succeeded",
+  ]);
+}, 60_000);
+
+test("the same seed is the same story, another seed another", () => {
+  const eventsOf = (seed: number) =>
+    simulate(seed).rollouts.map(({ events, commands }) => ({ events, commands }));
+  expect(eventsOf(7)).toEqual(eventsOf(7));
+  expect(eventsOf(8)).not.toEqual(eventsOf(7));
+});
+
+test("a seed that breaks a rule is told with the command that replays it", () => {
+  const parts = { claims: false };
+  expect(() => playSeeds({ seed: 1, runs: 500 }, parts)).toThrow(
+    /^seed (\d+): one active rollout per profile: 2 are active\nreplay it: npm run simulate -- --seed \1 --runs 1$/,
+  );
+});
