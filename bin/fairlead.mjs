@@ -22,6 +22,7 @@ async function dispatch(args) {
   if (cache !== undefined) module.enableCompileCache(cache);
   const [program, ...rest] = args;
   if (program === "server") return start(beside("src/server/main.ts"), rest);
+  if (program === "backup" || program === "restore") return start(beside("src/server/backup/main.ts"), args);
   if (program === "agent") return start(agentFile(), rest);
   return start(beside("src/cli/main.ts"), args);
 }

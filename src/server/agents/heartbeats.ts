@@ -3,6 +3,8 @@
  *
  * 1. Most say what the one before said. Such a one moves the row's time and nothing else, and only while the row still
  *    holds that content: another replica, or a report, may have written since.
+ * 2. A replica that hung may store one late: what the node measured before is not written over what it measured after.
+ *    A node whose clock was set back is believed again after a while.
  */
 import type { NodeId } from "../../core/ids.ts";
 import type { Heartbeat } from "../../core/protocol/agent-api.ts";
@@ -18,6 +20,8 @@ export interface NodeHeartbeat {
 
 /** Without a heartbeat: the node's last one again. */
 type Item = ReceivedHeartbeat & { readonly heartbeat: Heartbeat | null };
+
+const CLOCK_SET_BACK_SECONDS = 120;
 
 /** Settles when the row is durable; refuses what is no heartbeat. */
 export type StoreHeartbeat = (received: ReceivedHeartbeat) => Promise<void>;
@@ -75,20 +79,23 @@ export async function upsertHeartbeats(db: Queryable, items: readonly NodeHeartb
   const ordered = items.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
   const column = (pick: (item: NodeHeartbeat) => string | null) => ordered.map(pick);
   await db`
-    insert into node_heartbeats
-      (node_id, received_at, agent_version, applied, programs, last_rejection, content_digest)
-    select node_id, clock_timestamp(), agent_version, applied::jsonb, programs::jsonb, last_rejection::jsonb, digest
+    insert into node_heartbeats as newest
+      (node_id, received_at, measured_at, agent_version, applied, programs, last_rejection, content_digest)
+    select node_id, clock_timestamp(), measured_at, agent_version, applied::jsonb, programs::jsonb, last_rejection::jsonb, digest
     from unnest(
       ${column((item) => item.nodeId)}::uuid[],
+      ${column((item) => item.heartbeat.at)}::text[]::timestamptz[],
       ${column((item) => item.heartbeat.agent_version)}::text[],
       ${column((item) => JSON.stringify(item.heartbeat.applied))}::text[],
       ${column((item) => JSON.stringify(item.heartbeat.programs))}::text[],
       ${column((item) => (item.heartbeat.last_rejection === null ? null : JSON.stringify(item.heartbeat.last_rejection)))}::text[],
       ${column((item) => item.digest)}::text[]
-    ) as t(node_id, agent_version, applied, programs, last_rejection, digest)
-    on conflict (node_id) do update set received_at = excluded.received_at, agent_version = excluded.agent_version,
-      applied = excluded.applied, programs = excluded.programs, last_rejection = excluded.last_rejection,
-      content_digest = excluded.content_digest`;
+    ) as t(node_id, measured_at, agent_version, applied, programs, last_rejection, digest)
+    on conflict (node_id) do update set received_at = excluded.received_at, measured_at = excluded.measured_at,
+      agent_version = excluded.agent_version, applied = excluded.applied, programs = excluded.programs,
+      last_rejection = excluded.last_rejection, content_digest = excluded.content_digest
+    where excluded.measured_at >= newest.measured_at
+      or newest.received_at < clock_timestamp() - make_interval(secs => ${CLOCK_SET_BACK_SECONDS})`; // (2)
 }
 
 /** What a node was provisioned with, taken from its first heartbeat and never again (ROLL-21). */

@@ -46,7 +46,7 @@ export async function preparePostgres(home: Home): Promise<{ program: Program; s
   const binaries = await postgresBinaries(home.path);
   const passwordFile = join(home.path, "postgres-password");
   const password = await ensureCluster({ folder, data, account, initdb: binaries.initdb, passwordFile });
-  const socket = { path: join(folder, ".s.PGSQL.5432"), user: POSTGRES_USER, password, database: DATABASE };
+  const socket = runningSocket(home, password);
 
   const settings = Object.entries({ ...SETTINGS, unix_socket_directories: folder });
   const program: Program = {
@@ -66,6 +66,14 @@ export async function preparePostgres(home: Home): Promise<{ program: Program; s
   };
   return { program, socket };
 }
+
+/** Where it listens when it runs. */
+export const runningSocket = (home: Home, password: string): DatabaseSocket => ({
+  path: join(home.postgresDir, ".s.PGSQL.5432"),
+  user: POSTGRES_USER,
+  password,
+  database: DATABASE,
+});
 
 /** Made once; every later start finds it. */
 export async function ensureDatabase(socket: DatabaseSocket): Promise<void> {

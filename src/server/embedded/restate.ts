@@ -30,8 +30,7 @@ const HEALTH_TIMEOUT_MS = 1_000;
 const SOCKETS = ["admin", "ingress", "fabric"];
 
 /** Small: 143 MB idle instead of 256, and no slower for what a control plane asks of it. */
-const SETTINGS: Readonly<Record<string, string>> = {
-  RESTATE_LISTEN_MODE: "unix", // (1)
+export const SMALL_RESTATE: Readonly<Record<string, string>> = {
   RESTATE_DISABLE_TELEMETRY: "true",
   RESTATE_ADMIN__DISABLE_WEB_UI: "true",
   RESTATE_DEFAULT_NUM_PARTITIONS: "2",
@@ -60,12 +59,13 @@ export async function prepareRestate(home: Home): Promise<{ program: Program; en
   const program: Program = {
     name: "restate",
     command: {
-      file: serverBinary(),
+      file: restateBinary(),
       args: ["--no-logo", "--base-dir", home.restateDir, "--node-name", NODE],
       cwd: home.path,
       env: {
         ...minimalEnv(),
-        ...SETTINGS,
+        ...SMALL_RESTATE,
+        RESTATE_LISTEN_MODE: "unix", // (1)
         TMPDIR: nodeDir, // its spill folders outlive a SIGKILL; here they go with its data
         RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE: keyFile,
       },
@@ -96,7 +96,7 @@ async function answers(target: HttpTarget, path: string): Promise<boolean> {
 }
 
 /** The binary itself: the package's own starter is a process more, and passes no signal on. */
-function serverBinary(): string {
+export function restateBinary(): string {
   const name = `@restatedev/restate-server-${process.platform}-${process.arch}`;
   try {
     const starter = createRequire(import.meta.resolve("@restatedev/restate-server/package.json"));

@@ -14,7 +14,7 @@ import type { Database } from "../db/database.ts";
 import type { SignerStore } from "../keys/signer-store.ts";
 
 export const SITE_CA_FILE = "site-ca.json";
-export const TOKEN_KEY_FILE = "operator-token-key.pem";
+const TOKEN_KEY_FILE = "operator-token-key.pem";
 
 /** Before anything is made here. */
 export async function refuseWithoutSiteFiles(

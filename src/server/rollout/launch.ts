@@ -17,6 +17,8 @@ import type { Transaction } from "../db/database.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { publishAssignments } from "../snapshots/publish-assignments.ts";
 import { configsOf } from "./rollout-configs.ts";
+import { enterMaintenance, type Launched } from "./maintenance.ts";
+import { storeCommands } from "./store-commands.ts";
 
 interface RolloutFacts {
   readonly id: RolloutId;
@@ -30,16 +32,6 @@ interface RolloutFacts {
   readonly intent_digest: Digest | null;
 }
 
-interface Prepared {
-  readonly node_id: NodeId;
-  readonly sequence: number;
-  readonly previous_version: string | null;
-  readonly previous_binary_url: string | null;
-  readonly previous_checksum: Digest | null;
-  /** What it runs now, as recorded. */
-  readonly current: Digest | null;
-}
-
 export async function launchNodes(
   tx: Transaction,
   authority: Authority,
@@ -51,11 +43,11 @@ export async function launchNodes(
   const [rollout] = await tx<RolloutFacts[]>`select * from rollouts where id = ${rolloutId}`;
   const launchOf = new Map(launches.map((launch) => [launch.nodeId, launch]));
   const configs = await configsOf(tx, rolloutId, [...launchOf.keys()]);
-  const prepared = await prepare(tx, rollout!, [...launchOf.keys()]);
-  await assign(tx, rollout!, prepared, launchOf);
+  const launched = await enterMaintenance(tx, rollout!, [...launchOf.keys()]);
+  await assign(tx, rollout!, launched, launchOf);
   const published = await publishAssignments(tx, authority, [...launchOf.keys()], now);
   const versions = new Map(published.map(({ nodeId, version }) => [nodeId, version]));
-  const commands = prepared.map((node) => {
+  const commands = launched.map((node) => {
     const launch = launchOf.get(node.node_id)!;
     const payload = payloadOf(rollout!, node, launch, configs.get(node.node_id)!);
     const commandId = CommandId.parse(randomUUID());
@@ -80,9 +72,8 @@ export async function launchNodes(
       authority.signers()[0],
     );
     return {
+      ...node,
       command_id: commandId,
-      node_id: node.node_id,
-      sequence: node.sequence,
       frame: frame.toString("base64"),
       direction: launch.direction,
       attempt: launch.attempt,
@@ -91,37 +82,13 @@ export async function launchNodes(
   await storeCommands(tx, rolloutId, commands, now);
 }
 
-/** Takes the next sequence of each node and puts the node into maintenance; remembers what it came from. */
-async function prepare(
-  tx: Transaction,
-  rollout: RolloutFacts,
-  nodeIds: readonly NodeId[],
-): Promise<Prepared[]> {
-  await tx`
-    update rollout_nodes rn set previous_version = state.binary_version, previous_checksum = state.fingerprint,
-      previous_binary_url = (
-        select r.target_binary_url from rollouts r where r.target_binary_checksum = state.fingerprint
-        order by r.created_at desc limit 1)
-    from node_config_state state
-    where rn.rollout_id = ${rollout.id} and rn.node_id = any(${nodeIds}) and rn.direction = 'forward'
-      and rn.attempt_count = 0 and state.node_id = rn.node_id and state.chain_profile_id = ${rollout.chain_profile_id}`;
-  return tx<Prepared[]>`
-    update nodes n set command_sequence = n.command_sequence + 1, state = 'maintenance'
-    from rollout_nodes rn
-    left join node_config_state recorded
-      on recorded.node_id = rn.node_id and recorded.chain_profile_id = ${rollout.chain_profile_id}
-    where n.id = any(${nodeIds}) and rn.rollout_id = ${rollout.id} and rn.node_id = n.id
-    returning n.id as node_id, n.command_sequence as sequence,
-      rn.previous_version, rn.previous_binary_url, rn.previous_checksum, recorded.fingerprint as current`;
-}
-
 async function assign(
   tx: Transaction,
   rollout: RolloutFacts,
-  prepared: readonly Prepared[],
+  launched: readonly Launched[],
   launchOf: ReadonlyMap<NodeId, Launch>,
 ): Promise<void> {
-  const rows = prepared.map((node) => {
+  const rows = launched.map((node) => {
     const forward = launchOf.get(node.node_id)!.direction === "forward";
     return {
       node_id: node.node_id,
@@ -139,7 +106,7 @@ async function assign(
 
 function payloadOf(
   rollout: RolloutFacts,
-  node: Prepared,
+  node: Launched,
   launch: Launch,
   configs: readonly ConfigRef[],
 ): UpgradePayload {
@@ -161,31 +128,4 @@ function payloadOf(
     url: node.previous_binary_url ?? "",
   };
   return { upgrade_id: rollout.upgrade_id, artifact, run: rollout.run, configs: [...configs] };
-}
-
-interface NewCommand {
-  readonly command_id: CommandId;
-  readonly node_id: NodeId;
-  readonly sequence: number;
-  readonly frame: string;
-  readonly direction: string;
-  readonly attempt: number;
-}
-
-async function storeCommands(
-  tx: Transaction,
-  rolloutId: RolloutId,
-  commands: readonly NewCommand[],
-  now: number,
-) {
-  const rows = tx.json(commands as never);
-  await tx`
-    insert into commands (command_id, node_id, rollout_id, sequence, frame, expires_at)
-    select c.command_id, c.node_id, ${rolloutId}, c.sequence, decode(c.frame, 'base64'), ${new Date(now + LIMITS.commandLifetimeMs)}
-    from jsonb_to_recordset(${rows}) as c(command_id uuid, node_id uuid, sequence bigint, frame text)`;
-  await tx`
-    update rollout_nodes rn set status = 'in_progress', upgrade_phase = 'PREPARING', command_id = c.command_id,
-      direction = c.direction, attempt_count = c.attempt, launched_at = ${new Date(now)}, progress_pct = 0, action_name = null
-    from jsonb_to_recordset(${rows}) as c(command_id uuid, node_id uuid, direction text, attempt int)
-    where rn.rollout_id = ${rolloutId} and rn.node_id = c.node_id`;
 }

@@ -115,3 +115,16 @@ test.each([
   expect(reply.message).toContain(message);
   expect(await row()).toEqual(before);
 });
+
+test("what a node measured before is not written over what it measured after", async () => {
+  await send(here, beat("2", "2026-01-01T00:00:10.000Z"));
+  await send(elsewhere, beat("1", "2026-01-01T00:00:05.000Z")); // it hung for a while
+  expect((await row()).version).toBe("2");
+});
+
+test("a node whose clock was set back is believed again after a while", async () => {
+  await send(here, beat("2", "2026-01-01T12:00:00.000Z"));
+  await db`update node_heartbeats set received_at = now() - interval '3 minutes'`;
+  await send(here, beat("3", "2026-01-01T00:00:00.000Z"));
+  expect((await row()).version).toBe("3");
+});

@@ -1,5 +1,6 @@
 /** The database goes away under a transaction, or a server under its database (USE-5). */
 import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NODE } from "../../../src/demo/command.ts";
 import { run, spawnChild } from "../../../src/host/process.ts";
@@ -7,7 +8,6 @@ import { killProcess } from "../../../src/host/process-identity.ts";
 import { endAbandoned } from "../../../src/server/db/abandoned.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
-import { inRoot } from "../../../scripts/root.mjs";
 
 let databases: TestDatabases;
 beforeAll(async () => void (databases = await startTestDatabases()));
@@ -16,7 +16,7 @@ afterAll(async () => databases.stop());
 /** In a process of its own: without the corrections it dies. */
 async function loseTransaction(...args: string[]): Promise<{ code: number; out: string }> {
   const { socket } = await databases.empty();
-  const script = inRoot("test/support/replicas/lose-transaction.ts");
+  const script = fileURLToPath(new URL("../../support/replicas/lose-transaction.ts", import.meta.url));
   const ran = await run(NODE, [script, JSON.stringify(socket), ...args], { timeoutMs: 60_000 });
   if (ran.kind !== "exited") throw new Error(ran.kind);
   return { code: ran.code, out: ran.stdout.toString() };
@@ -34,7 +34,7 @@ test("USE-5: a transaction whose server hangs between the halves of a statement 
   const { db, socket } = await databases.empty();
   await db`create table held (id int)`;
   await db`insert into held values (1)`;
-  const script = inRoot("test/support/replicas/hang-in-statement.ts");
+  const script = fileURLToPath(new URL("../../support/replicas/hang-in-statement.ts", import.meta.url));
   const { child, identity } = await spawnChild(NODE, [script, JSON.stringify(socket)], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -15,3 +15,6 @@ alter table nodes set (fillfactor = 70);
 alter table node_config_state set (fillfactor = 70);
 alter table service_assignments set (fillfactor = 50);
 create index rollouts_called_off on rollouts (id) where void_intent_frame is not null;
+
+-- When the node measured what it says, by its own clock: an old one that arrives late is known by it.
+alter table node_heartbeats add column measured_at timestamptz not null default '-infinity';

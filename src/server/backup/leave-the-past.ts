@@ -1,0 +1,62 @@
+/**
+ * What a restored site must not believe: the fleet went on after the backup was made, and knows better.
+ *
+ * 1. What nodes run is theirs to say: what was recorded of it is forgotten, and their next heartbeat records it anew.
+ * 2. No command of the past is handed out, and nothing goes on by itself: whatever was under way is paused until an
+ *    operator has opened a new epoch, without which every node refuses what this site signs.
+ * 3. A node that was at work, or may have been since, is asked anew under the next attempt's number: its verdict went to
+ *    the site that is gone, and no node runs the same attempt twice.
+ */
+import type { Transaction } from "../db/database.ts";
+
+const RESTORED_CODE = "SITE_RESTORED";
+const WHY = {
+  code: RESTORED_CODE,
+  text: "the site was restored from a backup: open a new epoch with `fairlead authority new-epoch`, then resume",
+};
+
+export async function leaveThePast(tx: Transaction, now: number): Promise<void> {
+  const at = new Date(now);
+  await askAnew(tx);
+  await tx`
+    update rollouts set status = 'paused', why = ${tx.json(WHY)}, wake_at = null, health_until = null,
+      pause_requested = false, rollback_requested = false
+    where status in ('running', 'rolling_back')`; // (2)
+  await tx`
+    update rollout_groups set status = 'paused', why = ${tx.json(WHY)}, wake_at = null, gate_until = null,
+      pause_requested = false
+    where status in ('running', 'rolling_back')`;
+  await tx`update commands set answered_at = ${at} where answered_at is null`; // (2)
+  await tx`update rollout_signals set consumed_at = ${at} where consumed_at is null`;
+  await tx`update upgrade_reports set consumed_at = ${at} where consumed_at is null`;
+  await tx`delete from console_sessions`;
+  await tx`delete from sign_in_codes`;
+  await tx`delete from node_heartbeats`; // (1)
+  await tx`delete from node_config_state`; // (1)
+  await tx`update nodes set state = 'active' where state = 'maintenance'`;
+}
+
+/** Invariant 3: the batch under way is opened again for its nodes at work; they and those to come count one attempt more. */
+async function askAnew(tx: Transaction): Promise<void> {
+  const open = tx`select id from rollouts where status in ('pending', 'running', 'paused')`;
+  await tx`
+    update rollout_nodes rn set attempt_count = 1, previous_version = s.binary_version, previous_checksum = s.fingerprint
+    from node_config_state s join nodes n on n.id = s.node_id
+    where rn.rollout_id in (${open}) and rn.status = 'pending' and rn.attempt_count = 0
+      and s.node_id = rn.node_id and s.chain_profile_id = n.chain_profile_id`;
+  const moved = await tx<{ rollout_id: string }[]>`
+    update rollout_nodes rn set status = 'pending', upgrade_phase = null, action_name = null, progress_pct = 0,
+      command_id = null, launched_at = null, installed_at = null, batch_index = r.current_batch
+    from rollouts r
+    where r.id = rn.rollout_id and r.id in (${open}) and rn.status = 'in_progress' and rn.direction = 'forward'
+    returning rn.rollout_id`;
+  // Of a node that was on its way back nobody knows where it stands: that is for a person to look at.
+  await tx`
+    update rollout_nodes rn set status = 'failed', error_code = ${RESTORED_CODE}, ended_at = now(),
+      error_message = 'the site was restored while the node went back: look at what it runs'
+    where rn.status = 'in_progress' and rn.direction = 'reverse'`;
+  await tx`
+    update rollouts r set current_batch = r.current_batch - 1,
+      pending_nodes = (select count(*) from rollout_nodes rn where rn.rollout_id = r.id and rn.status = 'pending')
+    where r.id = any(${[...new Set(moved.map(({ rollout_id }) => rollout_id))]}::uuid[])`;
+}

@@ -1,0 +1,87 @@
+/**
+ * `fairlead restore`: a site out of one file, onto an empty place.
+ *
+ * 1. Everything that can be refused is refused before anything is written.
+ * 2. What was begun and not finished is taken away again.
+ */
+import { join } from "node:path";
+import { FairleadError } from "../../core/errors.ts";
+import { systemClock } from "../../host/clock.ts";
+import type { Logger } from "../../host/log.ts";
+import { readBoundedIfThere } from "../../host/files.ts";
+import { SITE_CA_FILE } from "../identity/site-files.ts";
+import { loadOrCreateSiteCa } from "../identity/site-ca.ts";
+import type { Said } from "./backup.ts";
+import { checkBackup, type CheckedBackup } from "./check.ts";
+import { openKeys, placeKeys, readPassphrase, type KeyFiles } from "./keys.ts";
+import { loadSite, refuseNonEmpty, refuseOtherLevel } from "./load.ts";
+import { needed, type BackupOptions } from "./options.ts";
+import { openNewSite, type SiteDatabase } from "./site-database.ts";
+
+export async function runRestore(options: BackupOptions, log: Logger): Promise<Said> {
+  const path = needed(options.file, "the FILE to restore");
+  const backup = await checkBackup(path);
+  const keys = await keysOf(backup, options);
+  if (options.check) return checked(path, backup);
+  await refuseOtherLevel(backup.manifest);
+  const place = needed(options.place, "--data-dir DIR or --database-url URL");
+  await refuseForeignKeys(backup, options.keysDir);
+  const site = await openNewSite(place, log);
+  let undoKeys: () => Promise<void> = async () => undefined;
+  try {
+    await refuseNonEmpty(site.db); // (1)
+    if (keys !== null) undoKeys = await placeKeys(needed(options.keysDir, "--keys-dir DIR"), keys);
+    await loadSite(site.db, path, backup.manifest, systemClock.now());
+  } catch (error) {
+    await undoKeys(); // (2)
+    await discard(site, error);
+    throw error;
+  }
+  await site.close();
+  return said(backup, keys, options);
+}
+
+/** A place that somebody else's site is in stays as it is. */
+async function discard(site: SiteDatabase, error: unknown): Promise<void> {
+  const isOthers = error instanceof FairleadError && error.code === "SITE_NOT_EMPTY";
+  await (isOthers ? site.close() : site.discard());
+}
+
+async function keysOf(
+  { manifest, keys }: CheckedBackup,
+  { passphraseFile }: BackupOptions,
+): Promise<KeyFiles | null> {
+  if (keys === null || passphraseFile === null) return null;
+  return openKeys(keys, await readPassphrase(passphraseFile), manifest.cluster_id);
+}
+
+/** Keys of another site beside these rows would make a site that nobody believes. */
+async function refuseForeignKeys({ manifest }: CheckedBackup, keysDir: string | null): Promise<void> {
+  if (keysDir === null || manifest.ca_pin === null) return;
+  if ((await readBoundedIfThere(join(keysDir, SITE_CA_FILE), 64 * 1024)) === undefined) return;
+  const { pin } = await loadOrCreateSiteCa(keysDir, systemClock);
+  if (pin === manifest.ca_pin) return;
+  throw new FairleadError(
+    "SITE_NOT_EMPTY",
+    `${keysDir} holds the keys of another site than ${manifest.cluster_id}: restore into an empty folder`,
+  );
+}
+
+function checked(path: string, { manifest }: CheckedBackup): Said {
+  const { cluster_id, created_at, version, keys } = manifest;
+  const text = `${path} is whole: site ${cluster_id} of ${created_at}, written by Fairlead ${version}, ${keys === null ? "without" : "with"} key files\n`;
+  return { text, json: { file: path, manifest } };
+}
+
+function said({ manifest }: CheckedBackup, keys: KeyFiles | null, { keysDir }: BackupOptions): Said {
+  const lines = [
+    `restored site ${manifest.cluster_id} as of ${manifest.created_at}`,
+    keys === null
+      ? `Put the site's key files into ${keysDir ?? "the keys folder"} (mode 0600) before you start the server.`
+      : `${keys.length} key files are in ${keysDir}.`,
+    "Nodes that were revoked after the backup are not revoked any more: revoke them again first.",
+    "Rollouts that were under way are paused. Nodes refuse this site until its epoch is new.",
+    "next: start the server, then: fairlead authority new-epoch --reason database_restored",
+  ];
+  return { text: `${lines.join("\n")}\n`, json: { manifest, keys: keys?.map(({ path }) => path) ?? null } };
+}

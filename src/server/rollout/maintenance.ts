@@ -1,0 +1,62 @@
+/** Nodes whose turn it is: each leaves service with the next number of its commands, and with what it comes from. */
+import type { Digest, NodeId, RolloutId } from "../../core/ids.ts";
+import type { Transaction } from "../db/database.ts";
+
+export interface Launched extends Previous {
+  readonly node_id: NodeId;
+  readonly sequence: number;
+  /** What it runs now, as recorded. */
+  readonly current: Digest | null;
+}
+
+interface Previous {
+  readonly previous_version: string | null;
+  readonly previous_binary_url: string | null;
+  readonly previous_checksum: Digest | null;
+}
+
+interface Moved extends Launched {
+  readonly is_first: boolean;
+  readonly current_version: string | null;
+}
+
+/** Takes the next sequence of each node and puts the node into maintenance; tells what it comes from. */
+export async function enterMaintenance(
+  tx: Transaction,
+  rollout: { readonly id: RolloutId; readonly chain_profile_id: string },
+  nodeIds: readonly NodeId[],
+): Promise<Launched[]> {
+  const rows = await tx<Moved[]>`
+    update nodes n set command_sequence = n.command_sequence + 1, state = 'maintenance'
+    from rollout_nodes rn
+    left join node_config_state recorded
+      on recorded.node_id = rn.node_id and recorded.chain_profile_id = ${rollout.chain_profile_id}
+    where n.id = any(${nodeIds}) and rn.rollout_id = ${rollout.id} and rn.node_id = n.id
+    returning n.id as node_id, n.command_sequence as sequence, rn.attempt_count = 0 as is_first,
+      rn.previous_version, rn.previous_binary_url, rn.previous_checksum,
+      recorded.binary_version as current_version, recorded.fingerprint as current`;
+  const urls = await urlsOf(tx, new Set(rows.flatMap((row) => (row.is_first ? [row.current] : []))));
+  return rows.map(({ is_first, current_version, ...row }) =>
+    // Only the first attempt starts from what is recorded; what it came from stays the way back of all later ones.
+    is_first
+      ? {
+          ...row,
+          previous_version: current_version,
+          previous_checksum: row.current,
+          previous_binary_url: urls.get(row.current) ?? null,
+        }
+      : row,
+  );
+}
+
+/** Where the bytes came from, by the newest rollout that brought them. */
+async function urlsOf(
+  tx: Transaction,
+  fingerprints: ReadonlySet<Digest | null>,
+): Promise<Map<Digest | null, string>> {
+  const rows = await tx<{ fingerprint: Digest; url: string }[]>`
+    select distinct on (target_binary_checksum) target_binary_checksum as fingerprint, target_binary_url as url
+    from rollouts where target_binary_checksum = any(${[...fingerprints].filter((each) => each !== null)})
+    order by target_binary_checksum, created_at desc`;
+  return new Map(rows.map(({ fingerprint, url }) => [fingerprint, url]));
+}
