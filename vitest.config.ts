@@ -21,6 +21,7 @@ export default defineConfig({
         test: {
           ...realParts,
           name: "integration",
+          maxWorkers: 3, // they wait more than they work
           include: ["test/integration/**/*.test.ts"],
           globalSetup: "test/support/database-server.ts",
         },

@@ -56,7 +56,8 @@ describe("real systemd hosts", () => {
     const { status, why, nodes: ended } = await endingOf(lab, id);
     expect({ status, why }).toEqual({ status: "paused", why: "THRESHOLD_EXCEEDED" });
     for (const node of nodes) {
-      expect(ended[node.name]).toMatch(/^failed PROGRAM_NOT_RUNNING: .*code 7/);
+      // systemd may have started it again by the time that its agent looks: then that is what is told.
+      expect(ended[node.name]).toMatch(/^failed PROGRAM_NOT_RUNNING: .*(code 7|times again)/);
       expect((await node.running()).version).toBe("3.0.0");
     }
   }, 300_000);
