@@ -73,6 +73,7 @@ function compensated(table: RolloutTable, node: NodeRow): void {
   if (node.status !== "failed") return;
   holds(node.errorCode !== null, rule, "a failure says why");
   const stays = node.stands === "target";
-  const mayStay = !table.rollout().rollbackAllowed || node.previous === null;
+  const isTold = critical.length > 0; // its window was closed when it should have gone back
+  const mayStay = !table.rollout().rollbackAllowed || node.previous === null || isTold;
   holds(!stays || mayStay, rule, `${node.nodeId} was left on the target`);
 }

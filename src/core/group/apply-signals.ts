@@ -56,7 +56,10 @@ function resume(draft: GroupDraft): boolean {
     return true;
   }
   const failed = draft.failed();
-  if (failed !== undefined && !hasEnded(failed)) draft.ask(failed, "resume");
+  if (failed !== undefined && !hasEnded(failed)) {
+    if (draft.isAsked(failed)) return false; // it has not read what it was asked before
+    draft.ask(failed, "resume");
+  }
   group.failedComponent = null;
   return draft.move("resume", null);
 }

@@ -13,9 +13,10 @@ export const hasFailed = ({ status, why }: ComponentRow): boolean =>
   status === "rolled_back" ||
   (status === "paused" && FAILING.includes(why?.code ?? ""));
 
-/** Paused because its group asked for it. */
+/** Paused because its group asked for it, or with its group by a restore: its group's resume is its own. */
+const WITH_ITS_GROUP = ["PAUSED", "SITE_RESTORED"];
 export const isPausedByGroup = ({ status, why }: ComponentRow): boolean =>
-  status === "paused" && why?.code === "PAUSED";
+  status === "paused" && WITH_ITS_GROUP.includes(why?.code ?? "");
 
 /** Some of its nodes were touched, and it may go back. */
 export const canGoBack = ({ status, counts, rollbackAllowed }: ComponentRow): boolean => {

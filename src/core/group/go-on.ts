@@ -12,6 +12,7 @@ export function goOn(draft: GroupDraft, now: number): void {
   if (group.status !== "running") return;
   if (group.failedComponent !== null) return applyPolicy(draft);
   if (group.currentComponent < 0) group.currentComponent = 0;
+  if (callOffOpen(draft, draft.components.slice(0, group.currentComponent)) > 0) return; // skipped, and not ended yet
   const component = draft.current();
   if (component === undefined) return conclude(draft);
   if (hasFailed(component) && !draft.isAsked(component))
@@ -23,7 +24,6 @@ function steer(draft: GroupDraft, component: ComponentRow, now: number): void {
   const { group } = draft;
   switch (component.status) {
     case "pending":
-      if (draft.components.slice(0, component.index).some((before) => !hasEnded(before))) return; // (1)
       if (group.pauseRequested) return pause(draft);
       return draft.ask(component, "start");
     case "running":
@@ -85,15 +85,11 @@ function applyPolicy(draft: GroupDraft): void {
 
 /** What runs no further is called off; what is complete stays. */
 function stopHere(draft: GroupDraft): void {
-  const open = draft.components.filter((component) => !hasEnded(component));
-  for (const component of open) if (!component.cancelRequested) draft.ask(component, "cancel");
-  if (open.length === 0) conclude(draft); // (3)
+  if (callOffOpen(draft, draft.components) === 0) conclude(draft);
 }
 
 function callOff(draft: GroupDraft): void {
-  const open = draft.components.filter((component) => !hasEnded(component));
-  for (const component of open) if (!component.cancelRequested) draft.ask(component, "cancel");
-  if (open.length > 0) return;
+  if (callOffOpen(draft, draft.components) > 0) return;
   draft.group.cancelRequested = false;
   draft.move("cancel", {
     code: "CANCELLED",
@@ -101,10 +97,17 @@ function callOff(draft: GroupDraft): void {
   });
 }
 
+/** Answers with how many have not ended. One that has not read its last signal is asked on a later look. */
+function callOffOpen(draft: GroupDraft, components: readonly ComponentRow[]): number {
+  const open = components.filter((component) => !hasEnded(component));
+  for (const component of open) if (!component.cancelRequested) draft.ask(component, "cancel");
+  return open.length;
+}
+
 /** All have had their turn. */
 function conclude(draft: GroupDraft): void {
   const { group, components } = draft;
-  if (components.some((component) => !hasEnded(component))) return; // (3)
+  if (components.some((component) => !hasEnded(component))) return;
   const well = components.filter(
     ({ status, index }) => status === "completed" && index !== group.failedComponent,
   ).length;

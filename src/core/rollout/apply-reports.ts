@@ -51,7 +51,10 @@ function fail(draft: Draft, node: DraftNode, error: Why): void {
  * recorded, or when an attempt before this one was given up.
  */
 function refuse(draft: Draft, node: DraftNode, error: Why): void {
-  if (node.direction === "reverse") return fail(draft, node, error);
+  if (node.direction === "reverse") {
+    const moved = error.code === "CURRENT_MISMATCH" || error.code === "ROLLBACK_REFUSED";
+    return draft.change(node, { status: "failed_rollback", stands: moved ? "unknown" : "target" }, error);
+  }
   const isKnown = error.code !== "CURRENT_MISMATCH" && node.attempt <= 1;
   return draft.change(node, { status: "failed", stands: isKnown ? beganOn(node) : "unknown" }, error);
 }

@@ -61,6 +61,7 @@ export function Draft(rows: RolloutRows) {
     node.direction = direction;
     node.attempt = attempt;
     node.launchedAt = null; // the server writes it
+    node.commandId = null; // and this: what still comes of the command before is not about this attempt
     node.installedAt = null;
     change(node, { status: "in_progress", phase: "PREPARING", actionName: null, progressPct: 0 });
   }

@@ -21,6 +21,16 @@ function titleOf(wasAsked: boolean, unreadable: boolean): string {
   return wasAsked ? "a node could not be rolled back" : "an upgrade failed and so did its compensation";
 }
 
+/** It is unhealthy on the new version, and the intent that would let it go back is over. */
+export const incidentOfClosedWindow = (rollout: RolloutRow, node: BatchNode): IncidentDraft => ({
+  category: "upgrade_failed",
+  severity: "critical",
+  nodeId: node.nodeId,
+  title: "an unhealthy node could not be put back: the signed window was over",
+  detail: detailOf(node),
+  recoveryPlan: rollout.migrationType === "breaking" ? rollout.recoveryPlan : null,
+});
+
 /** The wait was over, and the node showed some life without getting well. */
 export const incidentOfStall = (node: BatchNode, code: string, reason: string): IncidentDraft => ({
   category: "upgrade_stalled",

@@ -4,7 +4,7 @@
  */
 import type { Draft, DraftNode } from "./draft.ts";
 import { judgeHealth, type HealthVerdict } from "./health.ts";
-import { incidentOfStall } from "./incidents.ts";
+import { incidentOfClosedWindow, incidentOfStall } from "./incidents.ts";
 import { givenUpAt, healthDueAt, waitOf } from "./wake.ts";
 
 export function observeBatch(draft: Draft, now: number): void {
@@ -43,20 +43,24 @@ function settle(draft: Draft, node: DraftNode, now: number, due: number): void {
       draft.incidents.push(incidentOfStall(node, verdict.code, verdict.reason));
   }
   if (isReverse) settleReverse(draft, node, verdict);
-  else settleForward(draft, node, verdict);
+  else settleForward(draft, node, verdict, now);
 }
 
 type Judged = Exclude<HealthVerdict, { kind: "waiting" }>;
 
-function settleForward(draft: Draft, node: DraftNode, verdict: Judged): void {
+function settleForward(draft: Draft, node: DraftNode, verdict: Judged, now: number): void {
   if (verdict.kind === "healthy") return draft.change(node, { status: "succeeded", stands: "target" });
   const { code, reason: text } = verdict;
   node.errorCode = code;
   node.errorMessage = text;
+  const { rollbackAllowed, intentNotAfter } = draft.rollout;
+  const canGoBack = rollbackAllowed && node.previous !== null;
+  const isOpen = intentNotAfter === null || intentNotAfter > now;
   // Its number is the one of the attempt that it takes back: no node runs the same attempt twice.
-  if (draft.rollout.rollbackAllowed && node.previous !== null)
-    return draft.launch(node, "reverse", node.attempt);
-  return draft.change(node, { status: "failed", stands: "target" }, { code, text });
+  if (canGoBack && isOpen) return draft.launch(node, "reverse", node.attempt);
+  draft.change(node, { status: "failed", stands: "target" }, { code, text });
+  // The node would refuse to go back. Failed, it can be retried under a new intent; until then somebody must know.
+  if (canGoBack) draft.incidents.push(incidentOfClosedWindow(draft.rollout, node));
 }
 
 /** After a failed health check the node counts as failed even though it is back on its feet. */

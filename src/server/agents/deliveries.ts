@@ -64,7 +64,7 @@ export function createDeliveryFinder(
       }));
       const rows = await findSnapshots(db, asked, bundle);
       const sign = signHeadFor(signing, bundle, time);
-      return asked.map(({ nodeId, have, mark, head }) => {
+      return asked.map(({ nodeId, have, mark, headIssuedAt, head }) => {
         const own = rows.get(nodeId) ?? [];
         const bundles = bundlesAfter(bundle, have.trust_bundle ?? NONE);
         const sent = (commands.get(nodeId) ?? []).slice(0, COMMANDS_MAX);
@@ -75,8 +75,9 @@ export function createDeliveryFinder(
           commands: sent.map(({ delivery }) => delivery),
           void_intents,
         });
-        const isPlain = bundles.length === 0 && void_intents.length === 0;
-        return { answer, standing: isPlain ? standingAfter({ have, mark }, own, sent) : null };
+        const isPlain = bundles.length === 0 && void_intents.length === 0 && sent.length < COMMANDS_MAX;
+        const before = { have, mark, headIssuedAt: head ? time.now : headIssuedAt };
+        return { answer, standing: isPlain ? standingAfter(before, own, sent) : null };
       });
     },
     { itemsMax: 500, lingerMs: 2, concurrentMax: 2 },
@@ -84,7 +85,7 @@ export function createDeliveryFinder(
 }
 
 function standingAfter(
-  { have, mark }: Standing,
+  { have, mark, headIssuedAt }: Standing,
   rows: readonly SnapshotRow[],
   sent: readonly SentCommand[],
 ): Standing {
@@ -93,6 +94,7 @@ function standingAfter(
   return {
     have: taken.length === 0 ? have : { ...have, ...Object.fromEntries(taken) },
     mark: Math.max(mark, ...sent.map(({ sequence }) => sequence)),
+    headIssuedAt,
   };
 }
 

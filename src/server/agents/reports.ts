@@ -37,7 +37,7 @@ async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise
       body,
     })),
   );
-  const stored = await tx<{ rollout_id: RolloutId }[]>`
+  const stored = await tx<{ report_id: string; rollout_id: RolloutId }[]>`
     insert into upgrade_reports (report_id, rollout_id, node_id, command_id, body, created_at)
     select r.report_id, c.rollout_id, r.node_id, r.command_id, r.body, clock_timestamp()
     from rows from (jsonb_to_recordset(${tx.json(rows)})
@@ -45,25 +45,30 @@ async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise
       as r(report_id, command_id, node_id, body, place)
     join commands c on c.command_id = r.command_id and c.node_id = r.node_id
     order by place
-    on conflict (report_id) do nothing returning rollout_id`;
-  const answered = rows.filter(({ body }) => body.kind !== "progress").map(({ command_id }) => command_id);
+    on conflict (report_id) do nothing returning report_id, rollout_id`;
+  const answered = rows.filter(({ body }) => body.kind !== "progress");
   if (answered.length > 0) {
-    await tx`update commands set answered_at = coalesce(answered_at, now()) where command_id = any(${answered})`;
+    await tx`
+      update commands c set answered_at = coalesce(c.answered_at, now())
+      from unnest(${answered.map((row) => row.command_id)}::uuid[], ${answered.map((row) => row.node_id)}::uuid[])
+        as a(command_id, node_id)
+      where c.command_id = a.command_id and c.node_id = a.node_id`;
   }
   const heartbeats = items.flatMap(({ nodeId, request: { heartbeat } }) =>
     heartbeat === null ? [] : [{ nodeId, heartbeat, digest: null }],
   );
   const newest = [...new Map(heartbeats.map((item) => [item.nodeId, item])).values()];
   if (newest.length > 0) await upsertHeartbeats(tx, newest);
-  await appendEvents(tx, refusals(items));
+  const fresh = new Set(stored.map((row) => row.report_id));
+  await appendEvents(tx, refusals(rows.filter((row) => fresh.has(row.report_id))));
   return new Set(stored.map((row) => row.rollout_id));
 }
 
-const refusals = (items: readonly NodeReports[]) =>
-  items.flatMap(({ nodeId, request }) =>
-    request.reports.flatMap(({ body, command_id }) =>
-      body.kind === "refused"
-        ? [{ kind: "node.rejection", node_id: nodeId, data: { command_id, ...body.rejection } }]
-        : [],
-    ),
+type StoredReport = ReportRequest["reports"][number] & { readonly node_id: NodeId };
+
+const refusals = (rows: readonly Pick<StoredReport, "node_id" | "command_id" | "body">[]) =>
+  rows.flatMap(({ node_id, command_id, body }) =>
+    body.kind === "refused"
+      ? [{ kind: "node.rejection", node_id, data: { command_id, ...body.rejection } }]
+      : [],
   );

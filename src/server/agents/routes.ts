@@ -82,6 +82,7 @@ async function poll(
       if (left <= 0 || signal.aborted) return null;
       onWait();
       await waiter.wait(left, signal);
+      if (signal.aborted) return null;
     }
   } finally {
     waiter.cancel();

@@ -15,6 +15,8 @@ import type { Polls } from "./polls.ts";
 export interface Standing {
   readonly have: PollRequest["have"];
   readonly mark: number;
+  /** Of the head that it was handed, or had. */
+  readonly headIssuedAt: number | null;
 }
 
 export interface Standings {
@@ -33,6 +35,7 @@ export function createStandings(polls: Pick<Polls, "stamp">, now: () => number):
         standing !== undefined &&
         standing.stamp === polls.stamp(query.nodeId) &&
         query.headIssuedAt !== null &&
+        query.headIssuedAt >= (standing.headIssuedAt ?? 0) &&
         now() - query.headIssuedAt < LIMITS.headRefreshMs &&
         query.resync.length === 0 &&
         query.mark === standing.mark &&

@@ -14,6 +14,7 @@ import type { Registration } from "./registration.ts";
 const SWEEP_INTERVAL_MS = 1_000;
 /** Younger ones are still on their way by themselves. */
 const GRACE_SECONDS = 1;
+const RESEND_TURNS = 5;
 
 export function startSweep(
   db: Database,
@@ -22,12 +23,15 @@ export function startSweep(
   log: Logger,
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
+  const isQueued = createQueued();
 
   async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    for (let turn = 0; !stopping.signal.aborted; turn += 1) {
       try {
         await registration.ensure();
-        for (const { object, id } of await findOverdue(db)) await engine.send(object, id, "advance", {});
+        for (const overdue of await findOverdue(db)) {
+          if (!isQueued(overdue, turn)) await engine.send(overdue.object, overdue.id, "advance", {});
+        }
       } catch (error) {
         if (!stopping.signal.aborted) log.warn("sweep failed; it tries again", { error: String(error) });
       }
@@ -44,9 +48,21 @@ export function startSweep(
   };
 }
 
+/** A long step keeps its thing overdue: what was sent for it waits its turn, and one in the queue is enough. */
+function createQueued(): (overdue: Overdue, turn: number) => boolean {
+  const sent = new Map<string, { readonly generation: number; readonly turn: number }>();
+  return ({ id, generation }, turn) => {
+    const last = sent.get(id);
+    if (last?.generation === generation && turn - last.turn < RESEND_TURNS) return true;
+    sent.set(id, { generation, turn });
+    return false;
+  };
+}
+
 export interface Overdue {
   readonly object: string;
   readonly id: string;
+  readonly generation: number;
 }
 
 export async function findOverdue(db: Database): Promise<Overdue[]> {
@@ -55,17 +71,16 @@ export async function findOverdue(db: Database): Promise<Overdue[]> {
     if (!lock!.held) return [];
     const grace = tx`now() - make_interval(secs => ${GRACE_SECONDS})`;
     const rows = await tx<Overdue[]>`
-      select ${ROLLOUT_OBJECT} as object, rollout_id as id from rollout_signals
-        where consumed_at is null and created_at < ${grace}
-      union select ${ROLLOUT_OBJECT}, rollout_id from upgrade_reports
-        where consumed_at is null and created_at < ${grace}
-      union select ${ROLLOUT_OBJECT}, id from rollouts where wake_at is not null and wake_at < ${grace}
-      union select ${GROUP_OBJECT}, group_id from group_signals
-        where consumed_at is null and created_at < ${grace}
-      union select ${GROUP_OBJECT}, id from rollout_groups where wake_at is not null and wake_at < ${grace}
-      union select ${GROUP_OBJECT}, g.id from rollout_groups g
-        where g.status in ('running', 'paused', 'rolling_back', 'pending') and g.seen_revision <> (
-          select coalesce(sum(r.revision), 0) from rollouts r where r.group_id = g.id)`;
+      select ${ROLLOUT_OBJECT} as object, id, generation from rollouts where id in (
+        select rollout_id from rollout_signals where consumed_at is null and created_at < ${grace}
+        union select rollout_id from upgrade_reports where consumed_at is null and created_at < ${grace}
+        union select id from rollouts where wake_at is not null and wake_at < ${grace})
+      union all select ${GROUP_OBJECT}, id, generation from rollout_groups where id in (
+        select group_id from group_signals where consumed_at is null and created_at < ${grace}
+        union select id from rollout_groups where wake_at is not null and wake_at < ${grace}
+        union select g.id from rollout_groups g
+          where g.status in ('running', 'paused', 'rolling_back', 'pending') and g.seen_revision <> (
+            select coalesce(sum(r.revision), 0) from rollouts r where r.group_id = g.id))`;
     return [...rows];
   });
 }

@@ -8,6 +8,7 @@ import type { SignalRequest } from "../../core/protocol/operator-api.ts";
 import type { Why } from "../../core/rollout/rows.ts";
 import type { Database, Transaction } from "../db/database.ts";
 import { reclaimProfile } from "../rollout/reclaim-profile.ts";
+import { refuseChangedSince } from "../rollout/refuse-signal.ts";
 import { componentRow, loadComponents } from "./load.ts";
 
 export interface GroupWish {
@@ -66,4 +67,5 @@ async function refuseIllegal(
   if (kind !== "rollback" || isGroupActive(group.status)) return;
   const profiles = new Set([group.profile, ...components.map((component) => component.chain_profile_id)]);
   for (const profile of profiles) await reclaimProfile(tx, profile, id);
+  for (const component of components) await refuseChangedSince(tx, component);
 }

@@ -24,9 +24,10 @@ export async function commitDecision(
   await patchNodes(tx, id, decision.nodes, now);
   const opened = await openBatch(tx, id, decision.launchBatch);
   const launches = [...decision.launches, ...opened];
-  await launchNodes(tx, authority, id, launches, now);
   const settled = decision.nodes.filter((node) => isSettled(node.status));
   const touched = settled.filter((node) => node.stands !== "untouched");
+  await lockNodes(tx, [...launches, ...touched]);
+  await launchNodes(tx, authority, id, launches, now);
   await settleNodes(tx, authority, id, touched, now);
   if (decision.skipPending)
     await tx`update rollout_nodes set status = 'skipped' where rollout_id = ${id} and status = 'pending'`;
@@ -43,6 +44,13 @@ export async function commitDecision(
 /** A group looks at its components' states and at what they have read, not at their nodes. */
 export const isNewsForGroup = ({ events }: RolloutDecision): boolean =>
   events.some(({ kind }) => kind === "rollout.status" || kind === "rollout.signal");
+
+/** In the order of whoever else locks many of them, a new trust bundle above all: nobody waits in a circle. */
+async function lockNodes(tx: Transaction, nodes: readonly { readonly nodeId: NodeId }[]): Promise<void> {
+  if (nodes.length === 0) return;
+  await tx`
+    select 1 from nodes where id = any(${nodes.map(({ nodeId }) => nodeId)}) order by id for no key update`;
+}
 
 async function openBatch(tx: Transaction, id: RolloutId, batch: BatchLaunch | null): Promise<Launch[]> {
   if (batch === null) return [];

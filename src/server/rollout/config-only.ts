@@ -23,7 +23,10 @@ export async function changesConfigsAlone(
     select distinct on (rn.node_id, rc.path) rn.node_id, rc.path, rc.mode, rc.sha256
     from rollout_nodes rn
     join rollouts r on r.id = rn.rollout_id and r.chain_profile_id = ${profile}
-    join rollout_configs rc on rc.rollout_id = r.id and (rc.node_id is null or rc.node_id = rn.node_id)
+    cross join lateral (
+      select path, mode, sha256 from rollout_configs where rollout_id = r.id and node_id is null
+      union all select path, mode, sha256 from rollout_configs where rollout_id = r.id and node_id = rn.node_id
+    ) rc
     where rn.node_id = any(${nodes.map(({ id }) => id)}) and rn.status = 'succeeded'
     order by rn.node_id, rc.path, rn.ended_at desc nulls last`;
   const key = (node: NodeId, path: string): string => `${node} ${path}`;

@@ -8,9 +8,10 @@ export async function reclaimProfile(tx: Transaction, profile: string, owner: st
   const [claim] = await tx<
     { owner: string }[]
   >`select owner from profile_claims where chain_profile_id = ${profile}`;
-  if (claim!.owner !== owner)
-    throw new FairleadError("ROLLOUT_ACTIVE", `profile ${profile} has an active rollout`, {
-      rule: 5,
-      rollout_id: claim!.owner,
-    });
+  if (claim?.owner === owner) return;
+  // Without a claim: its holder has just let go of it, and whoever asks again finds it free.
+  throw new FairleadError("ROLLOUT_ACTIVE", `profile ${profile} has an active rollout`, {
+    rule: 5,
+    ...(claim === undefined ? {} : { rollout_id: claim.owner }),
+  });
 }

@@ -53,13 +53,16 @@ export async function refuseIllegal(tx: Transaction, row: SignalledRollout, aske
       and node_id is not distinct from ${nodeId}`;
   // Two starts at once, one wins: a signal that waits unread counts as done.
   if (same !== undefined) throw illegal(row, kind, `${kind} was asked for just now`);
+  // One that waits unread will be applied first.
+  const [back] = await tx`
+    select 1 from rollout_signals where rollout_id = ${row.id} and kind = 'rollback' and consumed_at is null`;
   const refusal = refusalOf(
     {
       status: row.status,
       whyCode: row.why?.code ?? null,
       pauseRequested: row.pause_requested,
       cancelRequested: row.cancel_requested,
-      rollbackRequested: row.rollback_requested,
+      rollbackRequested: row.rollback_requested || back !== undefined,
       rollbackAllowed: row.rollback_allowed,
     },
     kind,
@@ -101,6 +104,13 @@ async function refuseNode(tx: Transaction, row: SignalledRollout, { kind, nodeId
 /** The profile must be free, and its nodes still where this rollout left them. */
 async function refuseLateRollback(tx: Transaction, row: SignalledRollout): Promise<void> {
   await reclaimProfile(tx, row.chain_profile_id, row.group_id ?? row.id);
+  await refuseChangedSince(tx, row);
+}
+
+export async function refuseChangedSince(
+  tx: Transaction,
+  row: Pick<SignalledRollout, "id" | "chain_profile_id">,
+): Promise<void> {
   const [later] = await tx<{ rollout_id: string }[]>`
     select sa.rollout_id from rollout_nodes rn
     join service_assignments sa on sa.node_id = rn.node_id and sa.chain_profile_id = ${row.chain_profile_id}

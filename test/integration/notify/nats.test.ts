@@ -139,6 +139,7 @@ test("ROLL-19: an upgrade is told under its subjects, in the order in which it h
 test("ROLL-19: while NATS is down events wait, and afterwards none is missing and their order holds", async () => {
   await append(status("pending", "running"));
   await until("the first", () => heard.length === 1);
+  await caughtUp();
   await server.stop();
   const before = await db`select event_id from event_cursors where reader = 'nats'`;
   for (let i = 0; i < 40; i++) await append(upgrade({ phase: `PHASE_${i}`, action: "x" }));

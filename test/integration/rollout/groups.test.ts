@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { GroupView } from "../../../src/core/protocol/group-api.ts";
 import { GROUP_OBJECT } from "../../../src/server/drive/objects.ts";
 import { findOverdue } from "../../../src/server/drive/sweep.ts";
-import { manualRequest } from "../../support/server/creation-site.ts";
+import { digestLike, manualRequest } from "../../support/server/creation-site.ts";
 import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
 
 let here: DrivenSite;
@@ -162,4 +162,30 @@ test("ROLL-22: a group that was not told of its component's step is found by the
   await here.settle();
   expect(await isFound()).toBe(false);
   await ask(id, "cancel");
+});
+
+test("ROLL-14: a group whose nodes a later rollout has changed is not rolled back over it", async () => {
+  const id = await create("manual");
+  await ask(id, "start");
+  await here.settle();
+  for (const { id: component } of await componentsOf(id)) {
+    await here.report(component);
+    await here.settle();
+  }
+  expect((await view(id)).status).toBe("completed");
+  const laterId = randomUUID();
+  const later = manualRequest({
+    id: laterId,
+    chain_profile_id: profiles[0],
+    source_version: "2.0.0",
+    target_version: "3.0.0",
+    target_binary_checksum: digestLike("3"),
+    health_wait_seconds: 0,
+  });
+  expect((await here.ask("POST", "/rollouts", later)).status).toBe(201);
+  await here.ask("POST", `/rollouts/${laterId}/start`, {});
+  await here.settle();
+  await here.report(laterId);
+  expect(await ask(id, "rollback")).toMatchObject({ code: "ROLLBACK_REFUSED" });
+  expect((await view(id)).status).toBe("completed");
 });

@@ -224,3 +224,11 @@ test("ROLL-11: every signal is recorded with who, why, and whether it had an eff
   ]);
   expect(await view(id)).toMatchObject({ status: "cancelled", counters: { skipped: 4 } });
 });
+
+test("ROLL-11: a cancel that comes after an unread rollback is refused: it would call off the way back", async () => {
+  const id = await create({ batch_size: 2 });
+  await ask(id, "start");
+  await here.settle();
+  expect((await ask(id, "rollback")).status).toBe(202);
+  expect(await ask(id, "cancel")).toMatchObject({ status: 409, code: "ILLEGAL_TRANSITION" });
+});

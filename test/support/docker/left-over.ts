@@ -5,6 +5,7 @@
 import { readdir, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { isMissing } from "../../../src/host/file-errors.ts";
 import { readJsonIfThere } from "../../../src/host/files.ts";
 import { run } from "../../../src/host/process.ts";
 import {
@@ -36,8 +37,12 @@ async function isOwned(folder: string): Promise<boolean> {
   const owner = await readJsonIfThere(join(folder, OWNER_FILE), ProcessIdentity).catch(() => undefined);
   if (owner !== undefined) return isAlive(owner);
   // Somebody may just be about to write his name.
-  const { birthtimeMs } = await stat(folder);
-  return Date.now() - birthtimeMs < NAMELESS_MS;
+  try {
+    return Date.now() - (await stat(folder)).birthtimeMs < NAMELESS_MS;
+  } catch (error) {
+    if (isMissing(error)) return true; // it has just gone by itself
+    throw error;
+  }
 }
 
 export async function removeLab(folder: string): Promise<void> {

@@ -148,3 +148,9 @@ test("the next batch waits for a reverse, and failed health pauses like any othe
   expect(table.rollout()).toMatchObject({ status: "paused", why: { code: "THRESHOLD_EXCEEDED" } });
   expect(table.statuses()).toEqual(["failed", "succeeded", "pending", "pending"]);
 });
+
+test("ROLL-15: with the signed window closed an unhealthy node is left as failed, and can be retried", () => {
+  const table = oneUnhealthy({ nodes: 2, batchSize: 2, intentNotAfter: DUE });
+  expect(table.nodes[0]).toMatchObject({ status: "failed", errorCode: "HEALTH_CRITICAL" });
+  expect(table.commands).toHaveLength(2);
+});

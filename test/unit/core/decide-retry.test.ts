@@ -178,3 +178,13 @@ test("ROLL-11: a node at work or settled is not skipped", () => {
   expect(lastSignal(table)).toMatchObject({ applied: false });
   expect(table.nodes[0]!.status).toBe("succeeded");
 });
+
+test("ROLL-11: a late verdict of the attempt before is not about the retry, also when both are read in one step", () => {
+  const table = oneFailed();
+  const { nodeId, commandId } = table.nodes[0]!;
+  table.signal("retry", null, nodeId);
+  table.report(nodeId, T0 + 2, FAILED, commandId!);
+  table.advance(T0 + 2);
+  expect(table.nodes[0]).toMatchObject({ status: "in_progress", attempt: 2, phase: "PREPARING" });
+  expect(table.rollout()).toMatchObject({ status: "paused", currentBatch: 0 });
+});

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { NodeId } from "../../../src/core/ids.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
 import type { DeliveryQuery } from "../../../src/server/agents/deliveries.ts";
-import { createStandings } from "../../../src/server/agents/standings.ts";
+import { createStandings, type Standing } from "../../../src/server/agents/standings.ts";
 
 const NODE = NodeId.parse("00000000-0000-4000-8000-000000000001");
 const NOW = 1_000_000;
@@ -18,7 +18,9 @@ const QUERY: DeliveryQuery = {
   resync: [],
 };
 
-function looked(standing: { have: DeliveryQuery["have"]; mark: number } | null = { have: HAVE, mark: 5 }) {
+const STANDS: Standing = { have: HAVE, mark: 5, headIssuedAt: NOW - 1_000 };
+
+function looked(standing: Standing | null = STANDS) {
   let stamp = 1;
   const standings = createStandings({ stamp: () => stamp }, () => NOW);
   const note = standings.looking(NODE);
@@ -48,6 +50,7 @@ test.each<[string, Partial<DeliveryQuery>]>([
   ["asks for a scope whole", { resync: ["route_policy"] }],
   ["has no head", { headIssuedAt: null }],
   ["has an old head", { headIssuedAt: NOW - LIMITS.headRefreshMs }],
+  ["has not got the head that it was handed", { headIssuedAt: NOW - 2_000 }],
 ])("a node that %s is looked up", (_what, change) => {
   const { standings, note } = looked();
   note();

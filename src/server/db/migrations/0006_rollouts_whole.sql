@@ -10,7 +10,7 @@ alter table rollouts
   add column canary_approved_at  timestamptz,
   add column rollback_requested  boolean not null default false,
   add column node_labels         jsonb not null default '{}',
-  -- Raised with every committed step: by the sum of its components' a group knows what it has not looked at.
+  -- Raised with every step that a group must know of: by the sum of its components' a group knows what it has not looked at.
   add column revision            bigint not null default 0;
 
 -- Config files differ from node to node once they are rendered: the rows without a node are everyone's.
@@ -38,7 +38,6 @@ alter table rollout_groups
   add column ended_at           timestamptz;
 create index rollout_groups_by_age on rollout_groups (created_at desc, id);
 create index rollout_groups_to_wake on rollout_groups (wake_at) where wake_at is not null;
-create index rollouts_by_group on rollouts (group_id, component_index) where group_id is not null;
 create unique index rollouts_component on rollouts (group_id, component_index) where group_id is not null;
 
 create table group_signals (

@@ -133,3 +133,30 @@ test("ROLL-13: skip is for a failed component only", () => {
   group.settle(T0 + 3);
   expect(group.consumed.at(-1)).toMatchObject({ kind: "skip", applied: false });
 });
+
+test("ROLL-11: a skip while the component has not read a retry still calls it off, and the next has its turn", () => {
+  const group = startedGroup();
+  reported(group, 0, T0 + 1, FAILED);
+  expect(group.group()).toMatchObject({ status: "paused", why: { code: "COMPONENT_FAILED" } });
+  group.components[0]!.signal("retry");
+  group.signal("skip");
+  group.settle(T0 + 2);
+  reported(group, 0, T0 + 3, FAILED);
+  group.settle(T0 + 4);
+  expect(group.statuses().slice(0, 2)).toEqual(["cancelled", "running"]);
+});
+
+test("ROLL-22: a group that a restore has paused resumes its component with itself", () => {
+  const why = { code: "SITE_RESTORED", text: "the site was restored" };
+  const part = { nodes: 2, batchSize: 2, healthWaitMs: 0, status: "paused", why } as const;
+  const group = createGroupTable({
+    failurePolicy: "manual",
+    status: "paused",
+    currentComponent: 0,
+    why,
+    components: [part],
+  });
+  group.signal("resume");
+  group.settle(T0);
+  expect(group.statuses()).toEqual(["running"]);
+});
