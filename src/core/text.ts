@@ -15,4 +15,5 @@ export const LongText = (charsMax: number) =>
     .max(charsMax)
     .refine((text) => !text.includes("\0"), "a NUL is refused");
 
-export const hasControl = (text: string): boolean => /[\u0000-\u001f\u007f]/.test(text);
+/** With what YAML parsers take for a line's end: NEL and the two separators. */
+export const hasControl = (text: string): boolean => /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text);

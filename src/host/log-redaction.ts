@@ -25,6 +25,7 @@ const SECRET_FORMS: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, HIDDEN],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
   [/\bfl1\.[A-Za-z0-9._-]{8,}/g, `fl1.${HIDDEN}`],
+  [/\bflk_[A-Za-z0-9_-]{8,}/g, `flk_${HIDDEN}`],
   [/\bwhsec_[A-Za-z0-9+/=]{8,}/g, `whsec_${HIDDEN}`],
   [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*/g, HIDDEN],
   [/\b([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s@/]+@/gi, `$1:${HIDDEN}@`],

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { Digest, ProfileId, UpgradeId } from "../ids.ts";
 import { MigrationType, Runtime } from "../manifest/schema.ts";
 
-const NAMED = { chain_profile_id: ProfileId, upgrade_id: UpgradeId, content_hash: Digest } as const;
-
-/** Of one that cannot be read, what is wrong with it. */
+/** Of one that is not understood, what is wrong with it; of one that cannot even be read, no hash. */
 export const ManifestSummary = z.strictObject({
-  ...NAMED,
+  chain_profile_id: ProfileId,
+  upgrade_id: UpgradeId,
+  content_hash: Digest.nullable(),
   runtime: Runtime.nullable(),
   binary_name: z.string().nullable(),
   target_version: z.string().nullable(),
@@ -21,5 +21,9 @@ export const ManifestList = z.strictObject({
 });
 
 /** The raw text, whose hash is `content_hash`. */
-export const ManifestView = z.strictObject({ ...ManifestSummary.shape, text: z.string() });
+export const ManifestView = z.strictObject({
+  ...ManifestSummary.shape,
+  content_hash: Digest,
+  text: z.string(),
+});
 export type ManifestView = z.infer<typeof ManifestView>;

@@ -19,6 +19,8 @@ export interface Entry {
 
 const ENTRY_BYTES_MAX = 8 * 1024 * 1024;
 const BLOCK = 512;
+/** Tars end in zeros up to a whole record, which is 10 KiB with most. */
+const TRAILING_BYTES_MAX = 64 * 1024;
 const NAME = /^[a-z][a-z0-9_./-]{0,98}$/;
 
 /** Durable and whole, or not there. */
@@ -89,6 +91,7 @@ export function damaged(path: string, why: unknown): FairleadError {
 class EntryParser extends Transform {
   private held: Buffer = Buffer.alloc(0);
   private ended = false;
+  private trailing = 0;
 
   constructor() {
     super({ readableObjectMode: true, readableHighWaterMark: 1 });
@@ -98,6 +101,7 @@ class EntryParser extends Transform {
     try {
       this.held = this.held.length === 0 ? chunk : Buffer.concat([this.held, chunk]);
       while (this.takeOne());
+      if (this.ended) this.dropTrailing();
       done();
     } catch (error) {
       done(error as Error);
@@ -106,6 +110,14 @@ class EntryParser extends Transform {
 
   override _flush(done: (error?: Error) => void): void {
     done(this.ended ? undefined : new Error("it ends too early"));
+  }
+
+  /** After the end nothing is held (1). */
+  private dropTrailing(): void {
+    this.trailing += this.held.length;
+    if (this.trailing > TRAILING_BYTES_MAX || this.held.some((byte) => byte !== 0))
+      throw new Error("something comes after its end");
+    this.held = Buffer.alloc(0);
   }
 
   private takeOne(): boolean {

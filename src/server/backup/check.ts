@@ -18,7 +18,7 @@ interface Seen {
 }
 
 export async function checkBackup(path: string): Promise<CheckedBackup> {
-  const tables = createTableSums();
+  const tables = createTableSums(path);
   let keys: Buffer | null = null;
   let last: Entry | undefined;
   for await (const entry of readArchive(path)) {
@@ -31,7 +31,7 @@ export async function checkBackup(path: string): Promise<CheckedBackup> {
   if (last?.name !== MANIFEST_ENTRY) throw wrong(path, "its manifest is missing");
   const manifest = manifestIn(path, last.bytes);
   const seen = tables.all();
-  for (const table of manifest.tables) refuseDifferent(path, table, seen.get(table.name));
+  refuseOtherSums(path, manifest, seen);
   for (const name of seen.keys())
     if (!manifest.tables.some((table) => table.name === name))
       throw wrong(path, `its manifest does not name ${name}`);
@@ -40,13 +40,13 @@ export async function checkBackup(path: string): Promise<CheckedBackup> {
   return { manifest, keys };
 }
 
-function createTableSums() {
+export function createTableSums(path: string) {
   const tables = new Map<string, { parts: number; bytes: number; hash: ReturnType<typeof createHash> }>();
   return {
     add({ name, bytes }: Entry): void {
       const table = name.split("/")[1] ?? "";
       const sums = tables.get(table) ?? { parts: 0, bytes: 0, hash: createHash("sha256") };
-      if (name !== partName(table, sums.parts)) throw new Error(`${name} is out of order`);
+      if (name !== partName(table, sums.parts)) throw wrong(path, `${name} is out of order`);
       sums.hash.update(bytes);
       tables.set(table, { ...sums, parts: sums.parts + 1, bytes: sums.bytes + bytes.length });
     },
@@ -58,6 +58,14 @@ function createTableSums() {
         ]),
       ),
   };
+}
+
+export function refuseOtherSums(
+  path: string,
+  { tables }: BackupManifest,
+  seen: ReadonlyMap<string, Seen>,
+): void {
+  for (const table of tables) refuseDifferent(path, table, seen.get(table.name));
 }
 
 function refuseDifferent(

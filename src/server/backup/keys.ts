@@ -61,18 +61,28 @@ export async function sealKeys(keysDir: string, passphrase: string, clusterId: C
 }
 
 export async function openKeys(bytes: Buffer, passphrase: string, clusterId: ClusterId): Promise<KeyFiles> {
-  const { salt, nonce, tag, text } = Sealed.parse(JSON.parse(bytes.toString("utf8")));
+  const { salt, nonce, tag, text } = sealedIn(bytes);
   const raw = (part: string): Buffer => Buffer.from(part, "base64");
-  const decipher = createDecipheriv("aes-256-gcm", await keyOf(passphrase, raw(salt)), raw(nonce), {
-    authTagLength: 16,
-  });
-  decipher.setAAD(Buffer.from(clusterId));
-  decipher.setAuthTag(raw(tag));
+  const key = await keyOf(passphrase, raw(salt));
   try {
+    const decipher = createDecipheriv("aes-256-gcm", key, raw(nonce), { authTagLength: 16 });
+    decipher.setAAD(Buffer.from(clusterId));
+    decipher.setAuthTag(raw(tag));
     const opened = Buffer.concat([decipher.update(raw(text)), decipher.final()]);
     return KeyFiles.parse(JSON.parse(opened.toString("utf8")));
   } catch {
     throw new FairleadError("SITE_PASSPHRASE_WRONG", "the passphrase does not open this backup's key files");
+  }
+}
+
+function sealedIn(bytes: Buffer): z.infer<typeof Sealed> {
+  try {
+    return Sealed.parse(JSON.parse(bytes.toString("utf8")));
+  } catch {
+    throw new FairleadError(
+      "SITE_BACKUP_DAMAGED",
+      "the backup's key files are not sealed as Fairlead seals them",
+    );
   }
 }
 

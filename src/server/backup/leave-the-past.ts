@@ -6,6 +6,8 @@
  *    operator has opened a new epoch, without which every node refuses what this site signs.
  * 3. A node that was at work, or may have been since, is asked anew under the next attempt's number: its verdict went to
  *    the site that is gone, and no node runs the same attempt twice.
+ * 4. What was open is closed: an enrollment token may have been used or taken back since, and what webhooks and other
+ *    readers of events still had to hear they have heard from the site that is gone.
  */
 import type { Transaction } from "../db/database.ts";
 
@@ -31,6 +33,10 @@ export async function leaveThePast(tx: Transaction, now: number): Promise<void> 
   await tx`update upgrade_reports set consumed_at = ${at} where consumed_at is null`;
   await tx`delete from console_sessions`;
   await tx`delete from sign_in_codes`;
+  await tx`delete from enrollment_tokens where used_by_key is null`; // (4)
+  await tx`
+    update webhook_deliveries set status = 'failed', last_error = 'the site was restored' where status = 'pending'`; // (4)
+  await tx`update event_cursors set event_id = (select coalesce(max(id), 0) from events)`; // (4)
   await tx`delete from node_heartbeats`; // (1)
   await tx`delete from node_config_state`; // (1)
   await tx`update nodes set state = 'active' where state = 'maintenance'`;

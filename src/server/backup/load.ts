@@ -3,7 +3,8 @@
  *
  * 1. One transaction: all of it, or none.
  * 2. Triggers sleep meanwhile: what they would write is in the backup already. Foreign keys stay awake.
- * 3. Only into tables that this build's own migrations made, of the very level that the backup has.
+ * 3. What is written is what was checked: the file is summed again on its way in, for it may have changed since.
+ * 4. Only into tables that this build's own migrations made, of the very level that the backup has.
  */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,6 +12,7 @@ import { FairleadError } from "../../core/errors.ts";
 import type { Database, Transaction } from "../db/database.ts";
 import { migrate, migrationLevel } from "../db/migrate.ts";
 import { readArchive, type Entry } from "./archive.ts";
+import { createTableSums, refuseOtherSums } from "./check.ts";
 import type { BackupManifest, TableDump } from "./manifest.ts";
 import { leaveThePast } from "./leave-the-past.ts";
 import { tablesOf } from "./schema.ts";
@@ -26,7 +28,7 @@ export async function refuseOtherLevel({ migrations, version }: BackupManifest):
     "SITE_BACKUP_LEVEL",
     `the backup is of Fairlead ${version} (${newest(migrations)}), and this build's tables are of ${newest(own)}`,
     { version },
-  ); // (3)
+  ); // (4)
 }
 
 /** An empty database, or one that has our tables and no site in them: a server makes its site before anything else. */
@@ -77,17 +79,24 @@ async function setTriggers(
       : tx`alter table ${tx(name)} disable trigger user`);
 }
 
-async function copyIn(tx: Transaction, path: string, { tables }: BackupManifest): Promise<void> {
+async function copyIn(tx: Transaction, path: string, manifest: BackupManifest): Promise<void> {
   const entries = readArchive(path);
-  let next = await nextPart(entries);
-  for (const table of tables) {
-    const own = async function* (): AsyncGenerator<Buffer> {
-      for (; next !== null && next.name.startsWith(`tables/${table.name}/`); next = await nextPart(entries))
-        yield next.bytes;
-    };
-    await copyTable(tx, table, own());
+  const sums = createTableSums(path);
+  try {
+    let next = await nextPart(entries);
+    for (const table of manifest.tables) {
+      const own = async function* (): AsyncGenerator<Buffer> {
+        for (; next?.name.startsWith(`tables/${table.name}/`) === true; next = await nextPart(entries)) {
+          sums.add(next);
+          yield next.bytes;
+        }
+      };
+      await copyTable(tx, table, own());
+    }
+  } finally {
+    await entries.return(undefined);
   }
-  await entries.return(undefined);
+  refuseOtherSums(path, manifest, sums.all()); // (3)
 }
 
 async function nextPart(entries: AsyncGenerator<Entry>): Promise<Entry | null> {

@@ -79,7 +79,8 @@ function said({ manifest }: CheckedBackup, keys: KeyFiles | null, { keysDir }: B
     keys === null
       ? `Put the site's key files into ${keysDir ?? "the keys folder"} (mode 0600) before you start the server.`
       : `${keys.length} key files are in ${keysDir}.`,
-    "Nodes that were revoked after the backup are not revoked any more: revoke them again first.",
+    "Nodes and API keys that were revoked after the backup are not revoked any more: revoke them again first.",
+    "Enrollment tokens that were not used by then are void, and webhooks that still waited are not sent.",
     "Rollouts that were under way are paused. Nodes refuse this site until its epoch is new.",
     "next: start the server, then: fairlead authority new-epoch --reason database_restored",
   ];

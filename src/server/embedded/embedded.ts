@@ -96,7 +96,8 @@ async function startEngines(home: Home, log: Logger): Promise<Embedded> {
       spawned: async (identity) => {
         children = { ...children, [program.name]: identity };
         watch.over(Object.values(children)); // first: it needs no disk
-        recorded = recorded.then(async () => recordChildren(home.path, children));
+        const record = async (): Promise<void> => recordChildren(home.path, children);
+        recorded = recorded.then(record, record); // one that failed fails its own start, not those to come
         await recorded;
       },
       restarted: () => {

@@ -108,7 +108,10 @@ async function startOnce(program: Program, hooks: SupervisorHooks, signal: Abort
     const exited = new Promise<number | string>((done) => {
       child.once("exit", (code, killedBy) => done(code ?? killedBy ?? "unknown"));
     });
-    await hooks.spawned(identity);
+    await hooks.spawned(identity).catch(async (error: unknown) => {
+      await end(identity, program); // nobody else knows it, and the next attempt needs its place
+      throw error;
+    });
     if (await becomesReady(program, identity, signal)) return { identity, exited }; // (2)
     await end(identity, program);
     const tail = signal.aborted ? "" : await tailOfLog(hooks.logFile);

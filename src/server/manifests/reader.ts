@@ -49,17 +49,20 @@ export function createManifestReader(configDir: () => string) {
     return { bytes, contentHash: digestOf(bytes), file };
   }
 
-  async function get(profile: ProfileId, upgrade: UpgradeId): Promise<StoredManifest> {
-    const stored = await read({ profile, upgrade });
-    const open = openManifest(stored.bytes, stored.file);
-    const { chain_profile_id, upgrade_id } = open.manifest;
+  const get = async (profile: ProfileId, upgrade: UpgradeId): Promise<StoredManifest> =>
+    open({ profile, upgrade }, await read({ profile, upgrade }));
+
+  /** Of the very bytes that were read. */
+  async function open({ profile, upgrade }: ManifestName, stored: ManifestBytes): Promise<StoredManifest> {
+    const opened = openManifest(stored.bytes, stored.file);
+    const { chain_profile_id, upgrade_id } = opened.manifest;
     if (chain_profile_id !== profile || upgrade_id !== upgrade)
       throw new FairleadError(
         "MANIFEST_INVALID",
         `${stored.file} names itself ${chain_profile_id}/${upgrade_id}`,
       );
-    const configs = await recipesOf(open, templateFolder(join(configDir(), "templates")));
-    return { ...stored, manifest: open.manifest, configs };
+    const configs = await recipesOf(opened, templateFolder(join(configDir(), "templates")));
+    return { ...stored, manifest: opened.manifest, configs };
   }
 
   /** By profile and name; what is no manifest's name is left out. */
@@ -72,7 +75,7 @@ export function createManifestReader(configDir: () => string) {
     return found;
   }
 
-  return { read, get, list };
+  return { read, open, get, list };
 }
 
 async function names<T extends z.ZodType<string>>(

@@ -25,8 +25,7 @@ export async function listManifests(
   const page = names.slice(0, limit);
   const manifests: ManifestSummary[] = [];
   for (const name of page) {
-    const { text: _text, ...summary } = await viewManifest(reader, name);
-    manifests.push(summary);
+    manifests.push(await summaryOf(reader, name));
   }
   const last = page.at(-1);
   const more = names.length > page.length && last !== undefined;
@@ -36,22 +35,35 @@ export async function listManifests(
 const isAfter = ({ profile, upgrade }: ManifestName, [lastProfile, lastUpgrade]: z.infer<typeof Cursor>) =>
   profile > lastProfile || (profile === lastProfile && upgrade > lastUpgrade);
 
+const UNKNOWN = { runtime: null, binary_name: null, target_version: null, migration_type: null } as const;
+
+/** One file that is too large, or a link, must not hide all others. */
+async function summaryOf(reader: ManifestReader, name: ManifestName): Promise<ManifestSummary> {
+  try {
+    const { text: _text, ...summary } = await viewManifest(reader, name);
+    return summary;
+  } catch (error) {
+    if (!(error instanceof FairleadError)) throw error;
+    const named = { chain_profile_id: name.profile, upgrade_id: name.upgrade, content_hash: null };
+    return { ...named, ...UNKNOWN, problem: error.message };
+  }
+}
+
 export async function viewManifest(reader: ManifestReader, name: ManifestName): Promise<ManifestView> {
-  const { bytes, contentHash } = await reader.read(name);
+  const stored = await reader.read(name);
   const named = {
     chain_profile_id: name.profile,
     upgrade_id: name.upgrade,
-    content_hash: contentHash,
-    text: bytes.toString("utf8"),
+    content_hash: stored.contentHash,
+    text: stored.bytes.toString("utf8"),
   };
   try {
-    const { manifest } = await reader.get(name.profile, name.upgrade);
+    const { manifest } = await reader.open(name, stored);
     const { runtime, binary_name, target_version } = manifest;
     const { migration_type } = manifest.state_compatibility;
     return { ...named, runtime, binary_name, target_version, migration_type, problem: null };
   } catch (error) {
     if (!(error instanceof FairleadError)) throw error;
-    const unknown = { runtime: null, binary_name: null, target_version: null, migration_type: null };
-    return { ...named, ...unknown, problem: error.message };
+    return { ...named, ...UNKNOWN, problem: error.message };
   }
 }

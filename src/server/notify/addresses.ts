@@ -14,13 +14,17 @@ const never = new BlockList();
 never.addSubnet("0.0.0.0", 8, "ipv4");
 never.addSubnet("169.254.0.0", 16, "ipv4");
 never.addSubnet("224.0.0.0", 3, "ipv4");
+never.addSubnet("192.0.0.0", 24, "ipv4"); // protocols' own addresses; a cloud keeps its metadata there
 never.addAddress("100.100.100.200", "ipv4"); // a cloud's metadata, outside of link-local
+never.addAddress("168.63.129.16", "ipv4"); // the same
 never.addAddress("::", "ipv6");
 never.addSubnet("fe80::", 10, "ipv6");
 never.addSubnet("fec0::", 10, "ipv6");
 never.addSubnet("ff00::", 8, "ipv6");
-never.addAddress("fd00:ec2::254", "ipv6"); // the same
+for (const metadata of ["fd00:ec2::254", "fd20:ce::254", "fd00:c1::a9fe:a9fe"])
+  never.addAddress(metadata, "ipv6");
 // These stand for IPv4 addresses that a gateway picks: the lists above would not see them.
+never.addSubnet("::ffff:0:0:0", 96, "ipv6");
 never.addSubnet("64:ff9b::", 96, "ipv6");
 never.addSubnet("64:ff9b:1::", 48, "ipv6");
 never.addSubnet("2002::", 16, "ipv6");

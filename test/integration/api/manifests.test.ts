@@ -3,6 +3,7 @@
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { LIMITS } from "../../../src/core/limits.ts";
 import { ManifestList, ManifestView } from "../../../src/core/protocol/manifest-api.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
 import { manifestYaml, startCreationSite, type CreationSite } from "../../support/server/creation-site.ts";
@@ -81,6 +82,17 @@ test("a manifest that is a link is not followed", async () => {
   await site.write("elsewhere.yaml", manifestYaml({ upgrade_id: "v7" }));
   await symlink(join(site.config, "elsewhere.yaml"), join(site.config, "upgrades/web/v7.yaml"));
   expect(await site.ask("GET", "/manifests/web/v7")).toMatchObject({ status: 422, code: "PATH_REFUSED" });
+});
+
+test("ROLL-1: a manifest that cannot be read is listed with its problem, and hides no other", async () => {
+  await site.write("upgrades/unread/v1.yaml", manifestYaml({ chain_profile_id: "unread", upgrade_id: "v1" }));
+  await site.write("upgrades/unread/v2.yaml", "#".repeat(LIMITS.manifestBytesMax + 1));
+  await symlink("v1.yaml", join(site.config, "upgrades/unread/v3.yaml"));
+  expect(await list("?chain_profile_id=unread")).toMatchObject([
+    { upgrade_id: "v1", target_version: "2.0.0", problem: null },
+    { upgrade_id: "v2", content_hash: null, problem: expect.stringContaining("v2.yaml") as string },
+    { upgrade_id: "v3", content_hash: null, problem: expect.stringContaining("v3.yaml") as string },
+  ]);
 });
 
 test("ROLL-1: the schema for editors needs no token and describes every field", async () => {

@@ -1,10 +1,16 @@
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { silentLogger } from "../../../src/host/log.ts";
 import { isAlive, killProcess, type ProcessIdentity } from "../../../src/host/process-identity.ts";
-import { type Embedded, removeEmbedded, startEmbedded } from "../../../src/server/embedded/embedded.ts";
+import {
+  type Embedded,
+  embeddedProcesses,
+  removeEmbedded,
+  startEmbedded,
+} from "../../../src/server/embedded/embedded.ts";
+import { openHome } from "../../../src/server/embedded/home.ts";
 import { anyAlive, listeningPorts, processesAround, query, startElsewhere, statusOf } from "./support.ts";
 
 let dataDir: string;
@@ -22,6 +28,15 @@ afterAll(async () => {
 });
 
 const running = (): ProcessIdentity[] => Object.values(embedded.processes());
+
+const WAIT = { timeout: 20_000, interval: 5 };
+
+/** The process that runs in an earlier one's place. */
+function another(earlier: ProcessIdentity | undefined): ProcessIdentity {
+  const now = embedded.processes().restate;
+  if (now === undefined || now.pid === earlier?.pid) throw new Error("no other process yet");
+  return now;
+}
 
 function nextRestart(): Promise<string> {
   return new Promise((done) => {
@@ -89,6 +104,21 @@ test("Restate comes back after SIGKILL, also when its data folder was deleted", 
     expect(await statusOf(embedded.restate.admin, "/health")).toBe(200);
     expect(await statusOf(embedded.restate.ingress, "/restate/health")).toBe(200);
   }
+});
+
+test("a disk that refuses one record of the processes keeps no program down", async () => {
+  const record = join((await openHome(dataDir)).path, "children.json");
+  await rm(record);
+  await mkdir(record); // in its way
+  const restarted = nextRestart();
+  const killed = embedded.processes().restate;
+  expect(killed && killProcess(killed, "SIGKILL")).toBe("sent");
+  const refused = await vi.waitFor(() => another(killed), WAIT);
+  await vi.waitFor(() => another(refused), WAIT); // the record of the one before has failed
+  expect(isAlive(refused)).toBe(false);
+  await rmdir(record);
+  expect(await restarted).toBe("restate");
+  expect(await embeddedProcesses(dataDir)).toEqual(embedded.processes());
 });
 
 test("stop leaves nothing running or listening, and the next start finds the data", async () => {

@@ -6,12 +6,16 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FairleadError } from "../../../src/core/errors.ts";
 import { silentLogger } from "../../../src/host/log.ts";
-import type { BackupManifest } from "../../../src/server/backup/manifest.ts";
+import { readArchive, writeArchive, type Entry } from "../../../src/server/backup/archive.ts";
+import { checkBackup } from "../../../src/server/backup/check.ts";
+import { loadSite } from "../../../src/server/backup/load.ts";
+import { KEYS_ENTRY, MANIFEST_ENTRY, type BackupManifest } from "../../../src/server/backup/manifest.ts";
 import type { BackupOptions } from "../../../src/server/backup/options.ts";
 import { runRestore } from "../../../src/server/backup/restore.ts";
 import { tablesOf } from "../../../src/server/backup/schema.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import type { DatabaseSocket } from "../../../src/server/embedded/postgres.ts";
+import { sha256Hex } from "../../../src/trust/digest.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
 import { fairlead } from "../../support/lab/operator.ts";
 
@@ -173,6 +177,46 @@ describe("a backup", () => {
   });
 });
 
+test("USE-5: what was open when a backup was made is closed when it is restored", async () => {
+  const from = await databases.fresh();
+  await fill(from.db);
+  await from.db`
+    insert into enrollment_tokens (secret_hash, node_id, expires_at, used_by_key)
+    select name, id, now() + interval '1 day', case when name = 'n1' then 'key' end from nodes where name in ('n1', 'n2')`;
+  await from.db`
+    insert into webhooks (id, name, url, sealed_secret, events, created_by)
+    values (gen_random_uuid(), 'hook', 'https://example.org', '', '{}', 'test')`;
+  await from.db`
+    insert into webhook_deliveries (id, webhook_id, kind, body, status)
+    select gen_random_uuid(), id, status, '{}', status from webhooks, unnest('{pending,delivered}'::text[]) status`;
+  await from.db`insert into event_cursors values ('webhooks', 7)`;
+  const path = join(folder, "open.fairlead");
+  await backup(from, path);
+
+  const { db, socket } = await databases.empty();
+  const { text } = await restore({ file: path, place: external({ socket }) });
+  expect(text).toContain("Nodes and API keys that were revoked after the backup are not revoked any more");
+  expect(await db`select secret_hash from enrollment_tokens`).toEqual([{ secret_hash: "n1" }]);
+  expect(await db`select kind, status, last_error from webhook_deliveries order by kind`).toEqual([
+    { kind: "delivered", status: "delivered", last_error: null },
+    { kind: "pending", status: "failed", last_error: "the site was restored" },
+  ]);
+  expect(await db`select event_id from event_cursors`).toEqual([{ event_id: 50 }]);
+});
+
+test("USE-5: a file that changes after it was checked is not restored", async () => {
+  const { manifest } = await checkBackup(file);
+  const tar = gunzipSync(await readFile(file));
+  tar.write("e", tar.indexOf("00ff5c", tar.indexOf("tables/blobs/")) + 2); // still a row that a table takes
+  const changed = join(folder, "changed.fairlead");
+  await writeFile(changed, gzipSync(tar));
+  const { db } = await databases.empty();
+  const { code, message } = await refusal(loadSite(db, changed, manifest, 0));
+  expect([code, message]).toEqual(["SITE_BACKUP_DAMAGED", expect.stringContaining("the table blobs")]);
+  expect(await db`select 1 from nodes`).toHaveLength(0);
+  expect(await db`select 1 from clusters`).toHaveLength(0);
+});
+
 describe("a backup that is not whole is refused, and nothing is written", () => {
   async function refusedAs(bytes: Buffer): Promise<string> {
     const broken = join(folder, "broken.fairlead");
@@ -209,6 +253,48 @@ describe("a backup that is not whole is refused, and nothing is written", () => 
     );
     expect(await refusedAs(gzipSync(tar.subarray(512 * 4)))).toBe("SITE_BACKUP_DAMAGED");
     expect(await refusedAs(Buffer.from("not a backup"))).toBe("SITE_BACKUP_DAMAGED");
+  });
+
+  test("USE-5: with more after its end than the zeros that a tar ends in", async () => {
+    const tar = gunzipSync(await readFile(file));
+    const padded = join(folder, "padded.fairlead");
+    await writeFile(padded, gzipSync(Buffer.concat([tar, Buffer.alloc(9 * 1024)])));
+    expect((await restore({ file: padded, check: true })).text).toContain("is whole");
+    for (const more of [Buffer.alloc(1024 * 1024), Buffer.from("more")])
+      expect(await refusedAs(gzipSync(Buffer.concat([tar, more])))).toBe("SITE_BACKUP_DAMAGED");
+  });
+
+  /** The entries as somebody else might have put them together. */
+  async function crafted(name: string, change: (entry: Entry) => Entry[]): Promise<string> {
+    const path = join(folder, name);
+    const changed = async function* (): AsyncGenerator<Entry> {
+      for await (const entry of readArchive(file)) yield* change(entry);
+    };
+    await writeArchive(path, changed());
+    return path;
+  }
+
+  test("USE-5: with parts out of order", async () => {
+    const path = await crafted("order.fairlead", (entry) =>
+      entry.name === "tables/blobs/000000" ? [{ ...entry, name: "tables/blobs/000007" }] : [entry],
+    );
+    expect(await refusedAs(await readFile(path))).toBe("SITE_BACKUP_DAMAGED");
+  });
+
+  test("USE-5: with key files that nobody sealed", async () => {
+    const notSealed = Buffer.from('{"kdf":"none"}');
+    const path = await crafted("not-sealed.fairlead", (entry) => {
+      if (entry.name !== MANIFEST_ENTRY) return [entry];
+      const manifest = JSON.parse(entry.bytes.toString()) as BackupManifest;
+      const bytes = Buffer.from(JSON.stringify({ ...manifest, keys: sha256Hex(notSealed) }));
+      return [
+        { name: KEYS_ENTRY, bytes: notSealed },
+        { name: MANIFEST_ENTRY, bytes },
+      ];
+    });
+    const passphraseFile = join(folder, "passphrase");
+    const { code } = await refusal(restore({ file: path, check: true, passphraseFile }));
+    expect(code).toBe("SITE_BACKUP_DAMAGED");
   });
 });
 

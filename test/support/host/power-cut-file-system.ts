@@ -62,6 +62,7 @@ export function powerCutFileSystem(
   function openFile(path: string, inode: Inode): OpenFile {
     let readTo = 0;
     return {
+      path,
       async write(bytes) {
         inode.bytes = Buffer.concat([inode.bytes, bytes]);
         done(`write ${path}`);

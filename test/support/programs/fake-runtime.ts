@@ -6,6 +6,7 @@ import { stateBackup } from "../../../src/agent/upgrade/adapters/files/state-bac
 import type { RunningProgram, RuntimeAdapter, StartRequest } from "../../../src/agent/upgrade/port.ts";
 import { systemClock } from "../../../src/host/clock.ts";
 import { type FileSystemPort, nodeFileSystem } from "../../../src/host/file-system-port.ts";
+import type { Logger } from "../../../src/host/log.ts";
 
 /** The machine's memory: outlives each agent, as processes do. */
 export interface FakeProcesses {
@@ -21,8 +22,9 @@ export function fakeRuntime(
   world: FakeProcesses,
   program: FileProgram,
   fs: FileSystemPort = nodeFileSystem,
+  log?: Pick<Logger, "warn">,
 ): RuntimeAdapter {
-  const saved = stateBackup({ program, fs, clock: systemClock });
+  const saved = stateBackup({ program, fs, clock: systemClock, log });
   const supervision = () => ({ running: world.running, restarts: 0, restarted_at: [], last_exit: null });
   const files = artifactFiles({ program, fs, saved });
   return {
@@ -30,7 +32,6 @@ export function fakeRuntime(
     ...configFiles({ program, fs, saved }),
     backup: async (request, signal) =>
       saved.save(request, { ran: world.running !== null, run: world.run ?? program.run }, signal),
-    findBackup: saved.find,
     readBackup: saved.read,
     reload: async () => void world.log.push("reload"),
     async start({ key, fingerprint, run }, signal) {

@@ -48,6 +48,7 @@ test.each([
   ["Authorization: Bearer abcdefgh12345678"],
   ["postgres://fairlead:abcdefgh12345678@db/fairlead"],
   ["token fl1.cluster.pin.pin.abcdefgh12345678"],
+  ["the key flk_abcdefgh12345678 is refused"],
   ["-----BEGIN PRIVATE KEY-----\nabcdefgh12345678\n-----END PRIVATE KEY-----"],
   ["eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ4In0.abcdefgh12345678"],
 ])("a secret known by its form is hidden in messages, fields and errors: %j", (text) => {

@@ -10,13 +10,18 @@ const NEVER = [
   "224.0.0.1",
   "255.255.255.255",
   "100.100.100.200",
+  "168.63.129.16",
+  "192.0.0.192",
   "::",
   "fe80::1",
   "fec0::1",
   "ff02::1",
   "fd00:ec2::254",
+  "fd20:ce::254",
+  "fd00:c1::a9fe:a9fe",
   "::ffff:169.254.169.254",
   "::ffff:a9fe:a9fe",
+  "::ffff:0:a9fe:a9fe",
   "64:ff9b::a9fe:a9fe",
   "2002:a9fe:a9fe::1",
   "::a9fe:a9fe",
@@ -35,7 +40,7 @@ const INSIDE = [
   "::ffff:127.0.0.1",
   "::ffff:10.0.0.1",
 ];
-const OUTSIDE = ["93.184.216.34", "172.32.0.1", "100.128.0.1", "2606:2800:220:1::1"];
+const OUTSIDE = ["93.184.216.34", "192.0.1.1", "172.32.0.1", "100.128.0.1", "2606:2800:220:1::1"];
 
 test.each(NEVER)("ROLL-19: %s is never called", (address) => {
   expect([mayCall(address, false), mayCall(address, true)]).toEqual([false, false]);
