@@ -57,7 +57,7 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
   await ensureDirectory(stateDir, 0o700);
   const programs = openPrograms(config, shimCommand, clock, log, fs);
   const pulse = createPulse({ programs, snapshots, ledger, link: () => link, clock, log });
-  const outbox = await openOutbox({ folder, link: () => link, heartbeat: pulse.measure, clock, log });
+  const outbox = await openOutbox({ folder, link: () => link, heartbeat: pulse.measure, clock, log, fs });
   const { busy, beat } = pulse;
   const runner = createRunner({
     stateDir,

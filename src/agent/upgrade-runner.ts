@@ -86,13 +86,21 @@ export function createRunner(deps: RunnerDeps) {
     return bytes;
   }
 
-  async function runOne({ job, not_after }: PendingJob, signal: AbortSignal): Promise<void> {
+  async function runOne(pending: PendingJob, signal: AbortSignal): Promise<void> {
+    deps.busy(true);
+    try {
+      await runAndReport(pending, signal);
+    } finally {
+      deps.busy(false);
+    }
+  }
+
+  async function runAndReport({ job, not_after }: PendingJob, signal: AbortSignal): Promise<void> {
     const log = deps.log.child({
       rollout_id: job.rollout_id,
       direction: job.direction,
       attempt: job.attempt,
     });
-    deps.busy(true);
     log.info("upgrade begins", { version: job.artifact.version });
     const outcome = await runUpgrade(job, {
       adapter: programs.adapter(job.chain_profile_id),
@@ -121,7 +129,6 @@ export function createRunner(deps: RunnerDeps) {
       ended_at: outcome.ended_at,
     });
     await ledger.conclude(job.command_id);
-    deps.busy(false);
   }
 
   /** A program that cannot start must not take its agent down: an upgrade is what could repair it. */

@@ -6,6 +6,8 @@ import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 
 export interface OpenFile {
+  /** Leads to this very file or folder, wherever the name it was opened by leads by now. */
+  readonly path: string;
   /** Writes all of `bytes` at the end of what was written before. */
   write(bytes: Uint8Array): Promise<void>;
   /** Reads on from the last read, at most `bytesMax`; an empty buffer is the end. */
@@ -42,6 +44,7 @@ export interface FileSystemPort {
 export const OPEN_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 export const OPEN_CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 export const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY;
+export const OPEN_DIRECTORY_ITSELF = OPEN_DIRECTORY | constants.O_NOFOLLOW;
 
 export const nodeFileSystem: FileSystemPort = {
   open: async (path, flags, mode) => openFile(await fs.open(path, flags, mode)),
@@ -58,6 +61,7 @@ export const nodeFileSystem: FileSystemPort = {
 
 function openFile(handle: fs.FileHandle): OpenFile {
   return {
+    path: `/proc/self/fd/${handle.fd}`,
     // `writeFile` on a handle goes on until every byte is written; `write` may stop short.
     write: async (bytes) => handle.writeFile(bytes),
     read: async (bytesMax) => {

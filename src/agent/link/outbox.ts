@@ -8,6 +8,7 @@ import { z } from "zod";
 import { UpgradeReport, type Heartbeat } from "../../core/protocol/agent-api.ts";
 import type { CommandId } from "../../core/ids.ts";
 import { sleep, type Clock } from "../../host/clock.ts";
+import { type FileSystemPort, nodeFileSystem } from "../../host/file-system-port.ts";
 import { ensureDirectory, readJsonIfThere, writeJsonDurable } from "../../host/files.ts";
 import type { Logger } from "../../host/log.ts";
 import type { Link } from "./link.ts";
@@ -24,22 +25,31 @@ export interface OutboxDeps {
   readonly heartbeat: () => Promise<Heartbeat>;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly fs?: FileSystemPort;
 }
 
 export type Outbox = Awaited<ReturnType<typeof openOutbox>>;
 
-export async function openOutbox({ folder: parent, link, heartbeat, clock, log }: OutboxDeps) {
+export async function openOutbox({
+  folder: parent,
+  link,
+  heartbeat,
+  clock,
+  log,
+  fs = nodeFileSystem,
+}: OutboxDeps) {
   const folder = join(parent, "outbox");
-  await ensureDirectory(folder, 0o700);
+  await ensureDirectory(folder, 0o700, fs);
   const path = join(folder, "reports.json");
-  let kept = (await readJsonIfThere(path, OutboxFile)) ?? [];
+  let kept = (await readJsonIfThere(path, OutboxFile, fs)) ?? [];
   let news: UpgradeReport[] = [];
   let ring: () => void = () => {};
   let saving = Promise.resolve();
 
-  /** One write after the other, each with what is kept when its turn comes. */
+  /** One write after the other, each with what is kept when its turn comes; one that failed stops none after it. */
   function save(): Promise<void> {
-    saving = saving.then(() => writeJsonDurable(path, kept, { mode: 0o600 }));
+    const write = (): Promise<void> => writeJsonDurable(path, kept, { mode: 0o600, fs });
+    saving = saving.then(write, write);
     return saving;
   }
 
@@ -65,8 +75,11 @@ export async function openOutbox({ folder: parent, link, heartbeat, clock, log }
     /** Returns when the report is on disk. */
     async add(commandId: CommandId, body: UpgradeReport["body"]): Promise<void> {
       kept = [...kept, reportOf(commandId, body)];
-      await save();
-      ring();
+      try {
+        await save();
+      } finally {
+        ring(); // what could not be written can still be sent
+      }
     },
     tell(commandId: CommandId, body: UpgradeReport["body"]): void {
       news = [...news, reportOf(commandId, body)].slice(-REPORTS_PER_SEND);

@@ -90,7 +90,7 @@ export const DockerProgram = z.strictObject({
     .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]+$/),
   engine_socket: AbsolutePath.default("/var/run/docker.sock"),
   image_repositories: z.array(Repository).max(32).default([]),
-  /** JSON with `username` and `password`, or `identitytoken`; its owner's alone. */
+  /** JSON with `registry`, and `username` and `password` or `identitytoken`; its owner's alone. */
   registry_auth_file: AbsolutePath.nullable().default(null),
 });
 export type DockerProgram = z.infer<typeof DockerProgram>;

@@ -19,7 +19,7 @@ export function openPrograms(
   fs?: FileSystemPort,
 ): Programs {
   const stateDir = stateDirOf(config);
-  const common = { stateDir, shimCommand, clock, ...(fs === undefined ? {} : { fs }) };
+  const common = { stateDir, shimCommand, clock, log, ...(fs === undefined ? {} : { fs }) };
   const adapterFor = (profile: ProfileId, program: ProgramConfig) =>
     runtimeAdapter({ ...common, profile, program });
   return createPrograms(config.programs, stateDir, adapterFor, log);

@@ -63,7 +63,6 @@ export interface RuntimeAdapter {
   removeDownload(artifact: ArtifactRef): Promise<void>;
 
   backup(request: BackupRequest, signal: AbortSignal): Promise<BackupRef>;
-  findBackup(request: BackupRequest): Promise<BackupRef | null>;
   /** Throws BACKUP_CORRUPT unless every byte is the one that was saved. */
   readBackup(ref: BackupRef): Promise<Backup>;
 

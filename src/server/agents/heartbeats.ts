@@ -21,7 +21,8 @@ export interface NodeHeartbeat {
 /** Without a heartbeat: the node's last one again. */
 type Item = ReceivedHeartbeat & { readonly heartbeat: Heartbeat | null };
 
-const CLOCK_SET_BACK_SECONDS = 120;
+/** Less than a health check waits for a heartbeat. */
+const CLOCK_SET_BACK_SECONDS = 30;
 
 /** Settles when the row is durable; refuses what is no heartbeat. */
 export type StoreHeartbeat = (received: ReceivedHeartbeat) => Promise<void>;

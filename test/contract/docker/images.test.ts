@@ -12,7 +12,7 @@ import { digestOf } from "../../../src/trust/digest.ts";
 import { inspected, listed } from "../../support/docker/containers.ts";
 import { type HelloImages, helloImages } from "../../support/docker/hello-images.ts";
 import { call, REPOSITORY } from "../../support/docker/images.ts";
-import { type DockerLab, dockerLab } from "../../support/docker/lab.ts";
+import { type DockerLab, dockerLab, REGISTRY } from "../../support/docker/lab.ts";
 import { type DockerMachine, dockerMachine } from "../../support/docker/machine.ts";
 import { PROFILE } from "../../support/programs/contract-machine.ts";
 import { around } from "../../support/programs/failing-adapter.ts";
@@ -114,8 +114,8 @@ describe("the image of a container", () => {
   it("ROLL-8: comes from a registry that asks who the machine is, and the answer stays between the two", async () => {
     const secret = join(m.root, "registry.json");
     const known = await dockerMachine(lab, images, { local: { registry_auth_file: secret } });
-    const auth = async (password: string, mode: number): Promise<void> => {
-      await writeFile(secret, JSON.stringify({ username: "node", password }));
+    const auth = async (password: string, mode: number, registry = REGISTRY): Promise<void> => {
+      await writeFile(secret, JSON.stringify({ registry, username: "node", password }));
       await chmod(secret, mode);
     };
     const tried = async (code: string): Promise<void> => {
@@ -133,6 +133,8 @@ describe("the image of a container", () => {
       await tried("ARTIFACT_UNREACHABLE");
       await auth("correct horse", 0o644);
       await tried("PATH_REFUSED");
+      await auth("correct horse", 0o600, "registry.test"); // another's, so it is not shown
+      await tried("ARTIFACT_UNREACHABLE");
       await auth("correct horse", 0o600);
       expect(await known.upgrade(known.job({ version: "2.0.0" }))).toMatchObject({ verdict: "COMPLETED" });
       const kept = await readdir(known.stateDir, { recursive: true, withFileTypes: true });
@@ -174,7 +176,7 @@ describe("the image of a container", () => {
 
   it("ROLL-8: only this program's containers are tidied away, and only what upgrades left", async () => {
     const { container } = m.program;
-    const strange = `${container}.bak.by-hand`;
+    const strange = `${container}.bak.kept-by-hand`; // sorts after any id
     const json = { Image: `${REPOSITORY}@${images.digestOf("1.0.0")}` };
     await call(lab.api, "POST", `/containers/create?name=${strange}`, { json });
     for (const version of ["2.0.0", "3.0.0", "0.9.0"]) {

@@ -82,12 +82,15 @@ describe("a systemctl that hangs", () => {
 
   it.each<[string, ActionName]>([
     ["start", "start_node"],
+    ["daemon-reload", "stop_node"],
     ["daemon-reload", "reload_daemon"],
-  ])("ROLL-5: at %s fails the upgrade, which is then taken back", async (verb, action) => {
+  ])("ROLL-5: at %s in %s fails the upgrade, which is then taken back", async (verb, action) => {
     await hangingOnceAt(verb);
     const installed = await m.installed();
-    await writeFile(join(m.root, "armed"), "");
-    expect(await m.upgrade(m.job({ version: "2.0.0", configs: AFTER }))).toMatchObject({
+    const onProgress = async ({ action_name }: { readonly action_name: ActionName }): Promise<void> => {
+      if (action_name === action) await writeFile(join(m.root, "armed"), "");
+    };
+    expect(await m.upgrade(m.job({ version: "2.0.0", configs: AFTER }), { onProgress })).toMatchObject({
       verdict: "FAILED",
       compensated: true,
       error: { code: "RUNTIME_UNRESPONSIVE", action },

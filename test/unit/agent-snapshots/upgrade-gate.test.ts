@@ -54,7 +54,12 @@ function keeperSaying(answers: readonly Gate[], stepMs = 0): { keeper: GateKeepe
   };
 }
 
-async function upgraded(keeper: GateKeeper) {
+interface Watched {
+  readonly busy: (busy: boolean) => void;
+  readonly add: () => Promise<void>;
+}
+
+async function upgraded(keeper: GateKeeper, { busy = () => undefined, add }: Partial<Watched> = {}) {
   const reports: { verdict?: string; error_code?: string | null }[] = [];
   const runner = createRunner({
     stateDir: m.stateDir,
@@ -66,7 +71,7 @@ async function upgraded(keeper: GateKeeper) {
     ledger: { conclude: async () => undefined } as never,
     outbox: {
       tell: () => undefined,
-      add: async (_: unknown, body: object) => void reports.push(body),
+      add: add ?? (async (_: unknown, body: object) => void reports.push(body)),
     } as never,
     keeper,
     contact,
@@ -74,13 +79,23 @@ async function upgraded(keeper: GateKeeper) {
     log: silentLogger,
     fs: nodeFileSystem,
     link: () => ({}) as never,
-    busy: () => undefined,
+    busy,
     beat: () => undefined,
   });
   runner.start({ job: m.job({ version: "2.0.0" }), not_after: null }, never());
   await runner.idle();
   return { verdict: reports[0]?.verdict, code: reports[0]?.error_code };
 }
+
+test("ROLL-6: after a verdict that could not be written the agent is not busy any more", async () => {
+  const { keeper } = keeperSaying([OPEN]);
+  const said: boolean[] = [];
+  const add = async (): Promise<void> => {
+    throw new FairleadError("DISK_FULL", "no space");
+  };
+  await upgraded(keeper, { busy: (busy) => void said.push(busy), add });
+  expect(said).toEqual([true, false]);
+});
 
 test("SNAP-9: with the gate open an upgrade runs as ever", async () => {
   const { keeper } = keeperSaying([OPEN]);

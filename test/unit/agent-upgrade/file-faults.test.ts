@@ -1,5 +1,5 @@
 /** The Agent group of the fault list, as far as files go: each ends in a code, and the node as it was. */
-import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RuntimeAdapter } from "../../../src/agent/upgrade/port.ts";
@@ -147,6 +147,69 @@ describe("configs", () => {
   });
 });
 
+describe("old backups", () => {
+  const root = (): string => join(m.program.data_dir, ".upgrade-backup");
+  const FOLDER = "old-upgrade/forward.1";
+
+  /** One that is older than all others, and those that push it out. */
+  async function oldBackup(): Promise<string> {
+    const request = (folder: string) => ({ folder, key: folder, configPaths: [], needed: [] });
+    await m.adapter().backup(request(FOLDER), never());
+    const path = join(root(), FOLDER);
+    const manifest = JSON.parse(await readFile(join(path, "manifest.json"), "utf8")) as object;
+    const dated = { ...manifest, created_at: "2000-01-01T00:00:00.000Z" };
+    await writeFile(join(path, "manifest.json"), JSON.stringify(dated));
+    for (let n = 0; n < 5; n++) await m.adapter().backup(request(`upgrade-${n}/forward.1`), never());
+    return path;
+  }
+
+  it("ROLL-9: are removed from their own folder, though a link is laid in its place meanwhile", async () => {
+    const path = await oldBackup();
+    const victim = join(m.root, "victim");
+    await mkdir(victim);
+    for (const name of ["artifact", "manifest.json", "precious"]) await writeFile(join(victim, name), "x");
+    let swapped = false;
+    const fs = trippingFileSystem(async (operation) => {
+      if (swapped || !operation.startsWith("unlink ") || !operation.endsWith("/manifest.json")) return;
+      swapped = true;
+      await rename(path, `${path}.away`);
+      await symlink(victim, path);
+    });
+    expect(await m.upgrade(m.job({ version: "2.0.0" }), { adapter: m.adapter(fs) })).toMatchObject({
+      verdict: "COMPLETED",
+    });
+    expect(swapped).toBe(true);
+    expect(await readdir(victim)).toEqual(["artifact", "manifest.json", "precious"]);
+    expect(await readdir(`${path}.away`)).toEqual([]);
+  });
+
+  it("ROLL-9: lose what a backup saves, and nothing else that lies there", async () => {
+    const path = await oldBackup();
+    await writeFile(join(path, "note-of-the-operator"), "look here");
+    expect(await m.upgrade(m.job({ version: "2.0.0" }))).toMatchObject({ verdict: "COMPLETED" });
+    expect(await readdir(path)).toEqual(["note-of-the-operator"]);
+  });
+
+  it("ROLL-9: in a folder that others can write to are left alone", async () => {
+    const path = await oldBackup();
+    await chmod(path, 0o777);
+    expect(await m.upgrade(m.job({ version: "2.0.0" }))).toMatchObject({ verdict: "COMPLETED" });
+    expect(await readdir(path)).toEqual(["artifact", "manifest.json"]);
+  });
+
+  it("ROLL-9: that cannot be removed fail no upgrade, and are told of", async () => {
+    await oldBackup();
+    const told: unknown[] = [];
+    const fs = trippingFileSystem((operation) => {
+      if (operation.startsWith("unlink ") && operation.endsWith("/manifest.json")) throw systemError("EIO");
+    });
+    const log = { warn: (...said: unknown[]) => void told.push(said) };
+    const adapter = fakeRuntime(world, m.program, fs, log);
+    expect(await m.upgrade(m.job({ version: "2.0.0" }), { adapter })).toMatchObject({ verdict: "COMPLETED" });
+    expect(told).toMatchObject([["old backups were not removed", { error: { code: "EIO" } }]]);
+  });
+});
+
 describe("the backup", () => {
   const root = (): string => join(m.program.data_dir, ".upgrade-backup");
 
@@ -209,6 +272,46 @@ describe("the backup", () => {
       error: { code: "BACKUP_CORRUPT" },
     });
     expect(world.running).toBeNull();
+  });
+
+  it("ROLL-9: that the program laid there beforehand, with the right key, is not taken for ours", async () => {
+    const job = m.job({ version: "2.0.0" });
+    const folder = `${job.rollout_id}/forward.1`;
+    const request = { folder, key: `${job.rollout_id}.forward.1`, configPaths: [], needed: [] };
+    const good = await readFile(m.program.install_path);
+    await writeFile(m.program.install_path, helloProgram("6.6.6"));
+    await m.adapter().backup(request, never());
+    await writeFile(m.program.install_path, good);
+    const adapter = failingOnce(m.adapter(), "reload", "after");
+    expect(await m.upgrade(job, { adapter })).toMatchObject({ verdict: "FAILED", compensated: true });
+    await expectAsBefore();
+  });
+
+  it("ROLL-9: is taken again after a crash between its end and the checkpoint", async () => {
+    const job = m.job({ version: "2.0.0" });
+    const leaving = new AbortController();
+    const adapter = around(m.adapter(), "backup", async (work) => {
+      await work();
+      leaving.abort(new Error("leaving"));
+      throw new Error("killed");
+    });
+    await expect(m.upgrade(job, { adapter, signal: leaving.signal })).rejects.toThrow("leaving");
+    const failing = failingOnce(m.adapter(), "start", "after");
+    expect(await m.upgrade(job, { adapter: failing })).toMatchObject({
+      verdict: "FAILED",
+      compensated: true,
+    });
+    await expectAsBefore();
+  });
+
+  it("ROLL-9: is refused when its folder is not the agent's alone", async () => {
+    await mkdir(root());
+    await chmod(root(), 0o777);
+    expect(await m.upgrade(m.job({ version: "2.0.0" }))).toMatchObject({
+      verdict: "FAILED",
+      error: { code: "PATH_REFUSED", action: "backup_state" },
+    });
+    await expectAsBefore();
   });
 
   it("ROLL-9: is kept while it is among the newest, or a reverse needs it", async () => {

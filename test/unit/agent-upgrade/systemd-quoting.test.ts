@@ -76,6 +76,13 @@ describe("the drop-in of a unit", () => {
     );
   });
 
+  it("ROLL-8: refuses a run whose lines are short enough but whose own first line is not", () => {
+    const env = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`V${n}`, "x".repeat(4_000)]));
+    expect(() => dropInText(launch({ env }), PROGRAM)).toThrow(
+      expect.objectContaining({ code: "PAYLOAD_TOO_LARGE" }),
+    );
+  });
+
   it("says again what it was written for, and is nobody's when it does not", () => {
     const written = launch({ args: ["a b", "\\"], env: { A: "'\"" } });
     expect(launchOf(dropInText(written, PROGRAM))).toEqual(written);

@@ -58,6 +58,7 @@ export function crashingFileSystem(folder: string, plan: CrashPlan = {}): Crashi
   function openFile(path: string, inode: Inode): OpenFile {
     let readTo = 0;
     return {
+      path,
       write: async (bytes) => {
         step(`write ${path}`);
         inode.bytes = Buffer.concat([inode.bytes, bytes]);

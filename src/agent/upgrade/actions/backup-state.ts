@@ -4,10 +4,14 @@ import type { BackupRef } from "../backup/manifest.ts";
 import type { BackupRequest } from "../port.ts";
 import { action, type ActionContext, nothing } from "./action.ts";
 
-/** Never undone: what was saved stays for whoever looks into the failure. */
+/**
+ * Never undone: what was saved stays for whoever looks into the failure.
+ *
+ * Only the checkpoint says that it was taken. What lies in the folder is not asked: the program may write there, and
+ * what is taken for a backup is installed and started. Nothing has changed yet, so after a crash it is taken again.
+ */
 export const backupState = action("backup_state", {
-  isDone: async ({ adapter, plan, facts }) =>
-    (facts.backup = await adapter.findBackup(requestOf(plan))) !== null,
+  isDone: async ({ facts }) => facts.backup !== null,
   run: async ({ adapter, plan, facts, signal }) => {
     facts.backup = await adapter.backup(requestOf(plan), signal);
   },

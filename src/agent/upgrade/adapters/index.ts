@@ -3,6 +3,7 @@ import { unreachable } from "../../../core/errors.ts";
 import type { ProfileId } from "../../../core/ids.ts";
 import type { Clock } from "../../../host/clock.ts";
 import type { FileSystemPort } from "../../../host/file-system-port.ts";
+import type { Logger } from "../../../host/log.ts";
 import type { ProgramConfig } from "../../programs/config.ts";
 import type { RuntimeAdapter } from "../port.ts";
 import { dockerAdapter } from "./docker/index.ts";
@@ -16,6 +17,7 @@ export interface RuntimeDeps {
   /** Started with the program's folder as its last argument. */
   readonly shimCommand: readonly string[];
   readonly clock: Clock;
+  readonly log?: Pick<Logger, "warn">;
   readonly fs?: FileSystemPort;
 }
 

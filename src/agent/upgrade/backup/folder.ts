@@ -1,18 +1,21 @@
 /**
  * Backups of one program, under `{data_dir}/.upgrade-backup/` (ROLL-9).
  *
- * 1. No component is a link, and every folder is private: the data folder belongs to the program, this does not.
+ * 1. No component is a link, and every folder is private: the data folder belongs to the program, this does not. One
+ *    that the program put in its place is refused.
  * 2. A folder of another job with the same name is moved aside, not mixed with and not removed.
  * 3. Nothing is read from a backup before its manifest and the file have the digests that were kept.
  */
 import { basename, dirname, join } from "node:path";
 import { FairleadError } from "../../../core/errors.ts";
 import { syncDirectory, writeDurable } from "../../../host/durable-write.ts";
-import { type FileSystemPort, nodeFileSystem } from "../../../host/file-system-port.ts";
+import type { FileSystemPort } from "../../../host/file-system-port.ts";
 import { ensureDirectory, readBounded, readBoundedIfThere } from "../../../host/files.ts";
+import type { Logger } from "../../../host/log.ts";
 import { resolveInside } from "../../../host/safe-path.ts";
 import { digestOf } from "../../../trust/digest.ts";
 import { Backup, type BackupRef } from "./manifest.ts";
+import { refuseStrange } from "./own-folder.ts";
 import { pruneBackups } from "./prune.ts";
 
 const ROOT = ".upgrade-backup";
@@ -25,11 +28,16 @@ export interface BackupFolder {
   /** Removes what is old and not `needed`, as far as it can be removed. */
   prune(needed: readonly string[]): Promise<void>;
   finish(folder: string, backup: Backup): Promise<BackupRef>;
-  find(folder: string, key: string): Promise<BackupRef | null>;
   read(ref: BackupRef): Promise<{ readonly path: string; readonly backup: Backup }>;
 }
 
-export function backupFolder(dataDir: string, fs: FileSystemPort = nodeFileSystem): BackupFolder {
+export interface BackupFolderDeps {
+  readonly dataDir: string;
+  readonly fs: FileSystemPort;
+  readonly log: Pick<Logger, "warn">;
+}
+
+export function backupFolder({ dataDir, fs, log }: BackupFolderDeps): BackupFolder {
   const resolve = async (folder: string): Promise<string> => resolveInside(dataDir, `${ROOT}/${folder}`, fs); // (1)
 
   async function manifestOf(folder: string): Promise<Buffer | undefined> {
@@ -39,23 +47,22 @@ export function backupFolder(dataDir: string, fs: FileSystemPort = nodeFileSyste
   return {
     async begin(folder) {
       const path = await resolve(folder);
+      await refuseStrange(join(dataDir, ROOT), fs); // (1)
       if ((await manifestOf(folder)) !== undefined) await setAside(path, fs); // (2)
       await ensureDirectory(path, 0o700, fs);
       return path;
     },
     async prune(needed) {
-      const root = await resolveInside(dataDir, ROOT, fs);
-      await pruneBackups(root, needed, fs).catch(() => undefined); // no reason to fail an upgrade
+      try {
+        await pruneBackups(join(dataDir, ROOT), needed, fs);
+      } catch (error) {
+        log.warn("old backups were not removed", { data_dir: dataDir, error }); // no reason to fail an upgrade
+      }
     },
     async finish(folder, backup) {
       const bytes = Buffer.from(JSON.stringify(backup, undefined, 2));
       await writeDurable(join(await resolve(folder), MANIFEST), bytes, { fs, soleWriter: true });
       return { folder, manifest: digestOf(bytes) };
-    },
-    async find(folder, key) {
-      const bytes = await manifestOf(folder);
-      const backup = bytes === undefined ? undefined : parse(bytes);
-      return bytes === undefined || backup?.key !== key ? null : { folder, manifest: digestOf(bytes) };
     },
     async read({ folder, manifest }) {
       try {

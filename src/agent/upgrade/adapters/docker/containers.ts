@@ -11,9 +11,11 @@ const NEVER: RestartPolicy = { Name: "no", MaximumRetryCount: 0 };
 export const asideName = (name: string, key: string): string => `${name}.bak.${key}`;
 export const isAsideName = (name: string, other: string): boolean => other.startsWith(`/${name}.bak.`);
 
-/** By name or id. */
-export const inspect = async (engine: Engine, container: string): Promise<Container | null> =>
-  engine.get(`/containers/${encodeURIComponent(container)}/json`, Container);
+/** By name or id, both whole: an engine that knows no such name takes it for the beginning of a stranger's id. */
+export async function inspect(engine: Engine, container: string): Promise<Container | null> {
+  const found = await engine.get(`/containers/${encodeURIComponent(container)}/json`, Container);
+  return found?.Id === container || found?.Name === `/${container}` ? found : null;
+}
 
 export const listContainers = async (engine: Engine): Promise<ListedContainer[]> =>
   (await engine.get("/containers/json?all=1", ContainerList)) ?? [];

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ProfileId } from "../../../../core/ids.ts";
 import type { Clock } from "../../../../host/clock.ts";
 import { type FileSystemPort, nodeFileSystem } from "../../../../host/file-system-port.ts";
+import type { Logger } from "../../../../host/log.ts";
 import type { DockerProgram } from "../../../programs/config.ts";
 import type { RuntimeAdapter } from "../../port.ts";
 import { configFiles } from "../files/config-files.ts";
@@ -26,6 +27,7 @@ export interface DockerAdapterDeps {
   readonly program: DockerProgram;
   readonly stateDir: string;
   readonly clock: Clock;
+  readonly log?: Pick<Logger, "warn"> | undefined;
   readonly fs?: FileSystemPort;
   readonly engine?: Engine;
   readonly settleMs?: number;
@@ -61,7 +63,7 @@ export function dockerAdapter(given: DockerAdapterDeps): RuntimeAdapter {
       if (await isAcquired(artifact)) return;
       const reference = allowedReference(artifact, program.image_repositories);
       await notes.change(({ pulled }) => ({ pulled: withOne(pulled, pinned(reference)) }));
-      const headers = await registryAuth(program.registry_auth_file, fs);
+      const headers = await registryAuth(program.registry_auth_file, reference.repository, fs);
       await patiently(async () => pullImage(engine, reference, { signal, headers }), signal);
       await verifiedImage(engine, artifact);
     },
@@ -71,7 +73,6 @@ export function dockerAdapter(given: DockerAdapterDeps): RuntimeAdapter {
     removeDownload: async () => patiently(async () => prune(deps)),
 
     backup: async (request, signal) => patiently(async () => saved.save(request, signal), signal),
-    findBackup: saved.files.find,
     readBackup: saved.read,
 
     async measure() {

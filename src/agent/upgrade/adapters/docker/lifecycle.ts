@@ -5,6 +5,8 @@
  * 2. `stop` takes the restart policy away before it signals: an engine that is restarted brings nothing back.
  * 3. The launch is noted before the start. Asked again, a start that is under way is joined: the engine runs a
  *    container at most once.
+ * 4. A stop is noted before it is asked for: one whose answer never came may end the program at any later moment. A
+ *    start finishes it first, and does not take what is still on for what it started.
  */
 import { FairleadError } from "../../../../core/errors.ts";
 import { type Clock, sleep } from "../../../../host/clock.ts";
@@ -32,9 +34,10 @@ const POLL_MS = 25;
 
 export async function start(deps: LifecycleDeps, request: StartRequest, signal: AbortSignal): Promise<void> {
   const { program, engine, notes } = deps;
-  const container = await inspect(engine, program.container);
-  if (container === null) throw new FairleadError("NOT_FOUND", `there is no container ${program.container}`);
-  await refuseOther(deps, container, request); // (1)
+  const found = await inspect(engine, program.container);
+  if (found === null) throw gone(program);
+  await refuseOther(deps, found, request); // (1)
+  const container = await finishStop(deps, found, signal); // (4)
   await letRestart(engine, container, notes, signal);
   if (!isOn(container)) await noteLaunch(notes, container, request.key); // (3)
   await engine.change({ method: "POST", path: `/containers/${container.Id}/start`, fine: [304] }, signal);
@@ -89,12 +92,32 @@ function endedAtOnce(container: Container | null): FairleadError {
   return new FairleadError("PROGRAM_NOT_RUNNING", `the program ended at once (${how})${more}`);
 }
 
-export async function stop({ program, engine, notes }: LifecycleDeps, signal: AbortSignal): Promise<void> {
+export async function stop(deps: LifecycleDeps, signal: AbortSignal): Promise<void> {
+  const { program, engine, notes } = deps;
   const container = await inspect(engine, program.container);
   if (container === null) return;
   await keepOff(engine, container, notes, signal); // (2)
-  if (!isOn(container)) return;
-  const { Id, State } = container;
+  if (isOn(container)) await bringDown(deps, container, signal);
+}
+
+/** The container as it is once a stop that was in doubt has ended. */
+async function finishStop(deps: LifecycleDeps, found: Container, signal: AbortSignal): Promise<Container> {
+  const { program, engine, notes } = deps;
+  if ((await notes.read()).stopping !== found.Id) return found;
+  if (isOn(found)) await bringDown(deps, found, signal);
+  else await notes.change(() => ({ stopping: null }));
+  const container = await inspect(engine, found.Id);
+  if (container === null) throw gone(program);
+  return container;
+}
+
+async function bringDown(
+  { program, engine, notes }: LifecycleDeps,
+  { Id, State }: Container,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  await notes.change(() => ({ stopping: Id })); // (4)
   // A frozen program cannot hear that it should end.
   if (State.Paused)
     await engine.change({ method: "POST", path: `/containers/${Id}/unpause`, fine: [409] }, signal);
@@ -104,4 +127,8 @@ export async function stop({ program, engine, notes }: LifecycleDeps, signal: Ab
   const left = await inspect(engine, Id);
   if (left !== null && isOn(left))
     throw new FairleadError("ACTION_FAILED", `${program.container} does not end`);
+  await notes.change(() => ({ stopping: null }));
 }
+
+const gone = ({ container }: DockerProgram): FairleadError =>
+  new FairleadError("NOT_FOUND", `there is no container ${container}`);

@@ -14,6 +14,8 @@ const Notes = z.object({
     .object({ container: z.string(), key: z.string(), number: z.int().min(1) })
     .nullable()
     .default(null),
+  /** The container that was told to end and has not been seen off since. */
+  stopping: z.string().nullable().default(null),
   /** The restart policies that were taken from containers while they must stay off, by id. */
   restart: z.record(z.string(), RestartPolicy).default({}),
   /** Ids of containers that were set aside. */

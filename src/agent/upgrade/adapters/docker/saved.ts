@@ -10,6 +10,7 @@ import type { Clock } from "../../../../host/clock.ts";
 import { removeDurable } from "../../../../host/durable-write.ts";
 import type { FileSystemPort } from "../../../../host/file-system-port.ts";
 import { ensureDirectory, readJson, writeJsonDurable } from "../../../../host/files.ts";
+import type { Logger } from "../../../../host/log.ts";
 import type { DockerProgram } from "../../../programs/config.ts";
 import type { Backup, BackupRef } from "../../backup/manifest.ts";
 import type { BackupRequest } from "../../port.ts";
@@ -39,6 +40,7 @@ export interface ContainerBackupDeps {
   readonly engine: Engine;
   readonly notes: NoteBook;
   readonly clock: Clock;
+  readonly log?: Pick<Logger, "warn"> | undefined;
   readonly fs: FileSystemPort;
 }
 
@@ -48,12 +50,18 @@ export function containerBackup({
   engine,
   notes,
   clock,
+  log,
   fs,
 }: ContainerBackupDeps): ContainerBackup {
   // Written down first, so that it is saved as any other program's file is: copied, synced, with its digest.
   const description = join(folder, "container.json");
   const { data_dir, config_dir } = program;
-  const files = stateBackup({ program: { install_path: description, data_dir, config_dir }, fs, clock });
+  const files = stateBackup({
+    program: { install_path: description, data_dir, config_dir },
+    fs,
+    clock,
+    log,
+  });
 
   async function container(ref: BackupRef): Promise<SavedContainer | null> {
     if ((await files.read(ref)).artifact === null) return null;

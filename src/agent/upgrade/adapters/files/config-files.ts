@@ -28,12 +28,20 @@ export interface ConfigFilesDeps {
   readonly program: Pick<ProgramConfig, "config_dir">;
   readonly fs: FileSystemPort;
   readonly saved: StateBackup;
-  /** Whose a file becomes: the run's user, or, where that one lives in a container, the folder's owner. */
-  readonly owner?: "user" | "folder";
+  /**
+   * Whose a file becomes: the run's user; or, where that one lives in a container, the folder's owner; or, where a unit
+   * has a user of its own, the folder's owner as long as no other is signed.
+   */
+  readonly owner?: "user" | "folder" | "unit";
 }
 
 export function configFiles({ program, fs, saved, owner = "user" }: ConfigFilesDeps): ConfigMethods {
   const resolve = async (path: string): Promise<string> => resolveInside(program.config_dir, path, fs); // (1)
+
+  const ownerOf = async ({ user }: RunSpec): Promise<{ uid: number; gid: number } | null> =>
+    owner === "folder" || (owner === "unit" && user === null)
+      ? fs.lstat(program.config_dir)
+      : lookUpUser(user);
 
   async function remove(path: string): Promise<void> {
     const target = await resolve(path);
@@ -44,7 +52,7 @@ export function configFiles({ program, fs, saved, owner = "user" }: ConfigFilesD
   return {
     async writeConfig(config: ConfigRef, bytes: Uint8Array, run: RunSpec, signal) {
       const path = await resolve(config.path);
-      const user = owner === "user" ? await lookUpUser(run.user) : await fs.lstat(program.config_dir);
+      const user = await ownerOf(run);
       signal.throwIfAborted();
       await ensureDirectory(dirname(path), 0o755, fs);
       await writeDurable(path, bytes, {

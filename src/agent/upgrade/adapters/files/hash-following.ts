@@ -2,14 +2,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { Digest } from "../../../../core/ids.ts";
+import { ifThere } from "./if-there.ts";
 
 /** Null when it is gone. */
-export async function hashFollowing(path: string): Promise<Digest | null> {
+export const hashFollowing = async (path: string): Promise<Digest | null> => ifThere(hashOf(path));
+
+async function hashOf(path: string): Promise<Digest> {
   const hash = createHash("sha256");
-  try {
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk);
-  } catch {
-    return null;
-  }
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk);
   return Digest.parse(`sha256:${hash.digest("hex")}`);
 }

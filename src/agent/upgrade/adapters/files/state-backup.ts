@@ -1,4 +1,4 @@
-/** Saving and finding again what an upgrade replaces: the program's file and the configs that the job touches. */
+/** Saving and reading again what an upgrade replaces: the program's file and the configs that the job touches. */
 import { join } from "node:path";
 import { FairleadError } from "../../../../core/errors.ts";
 import { LIMITS } from "../../../../core/limits.ts";
@@ -8,6 +8,7 @@ import { removeDurable, temporaryOf } from "../../../../host/durable-write.ts";
 import { isMissing } from "../../../../host/file-errors.ts";
 import type { FileSystemPort } from "../../../../host/file-system-port.ts";
 import { readBoundedIfThere } from "../../../../host/files.ts";
+import { type Logger, silentLogger } from "../../../../host/log.ts";
 import { resolveInside } from "../../../../host/safe-path.ts";
 import { digestOf } from "../../../../trust/digest.ts";
 import type { FileProgram } from "../../../programs/config.ts";
@@ -21,7 +22,6 @@ type Saved = NonNullable<Backup["artifact"]>;
 
 export interface StateBackup {
   save(request: BackupRequest, how: Pick<Backup, "ran" | "run">, signal: AbortSignal): Promise<BackupRef>;
-  find(request: BackupRequest): Promise<BackupRef | null>;
   /** Checks every byte. */
   read(ref: BackupRef): Promise<Backup>;
   /** Where a saved file lies; whoever copies it checks its digest on the way. */
@@ -37,6 +37,7 @@ export interface StateBackupDeps {
   readonly program: Pick<FileProgram, "install_path" | "data_dir" | "config_dir">;
   readonly fs: FileSystemPort;
   readonly clock: Clock;
+  readonly log?: Pick<Logger, "warn"> | undefined;
   /** Files of the runtime's own that are saved and restored with the program: name to place. */
   readonly beside?: Readonly<Record<string, () => Promise<string>>>;
 }
@@ -45,8 +46,14 @@ const ARTIFACT = "artifact";
 const besideName = (name: string): string => `beside-${name}`;
 const configName = (index: number): string => `config-${index}`;
 
-export function stateBackup({ program, fs, clock, beside = {} }: StateBackupDeps): StateBackup {
-  const folders = backupFolder(program.data_dir, fs);
+export function stateBackup({
+  program,
+  fs,
+  clock,
+  log = silentLogger,
+  beside = {},
+}: StateBackupDeps): StateBackup {
+  const folders = backupFolder({ dataDir: program.data_dir, fs, log });
 
   async function saveFile(from: string, to: string, signal: AbortSignal): Promise<Saved | null> {
     try {
@@ -89,7 +96,6 @@ export function stateBackup({ program, fs, clock, beside = {} }: StateBackupDeps
       }
       return folders.finish(folder, { key, created_at, artifact, configs, absent, beside: others, ...how });
     },
-    find: async ({ folder, key }) => folders.find(folder, key),
     async read(ref) {
       const { path, backup } = await folders.read(ref);
       if (backup.artifact !== null) await expectDigest(ref.folder, join(path, ARTIFACT), backup.artifact);

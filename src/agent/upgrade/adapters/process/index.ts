@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ProfileId } from "../../../../core/ids.ts";
 import type { Clock } from "../../../../host/clock.ts";
 import { type FileSystemPort, nodeFileSystem } from "../../../../host/file-system-port.ts";
+import type { Logger } from "../../../../host/log.ts";
 import type { ProcessProgram } from "../../../programs/config.ts";
 import type { Backoff } from "../../../shim/files.ts";
 import type { RuntimeAdapter } from "../../port.ts";
@@ -19,6 +20,7 @@ export interface ProcessAdapterDeps {
   /** Started with the program's folder as its last argument. */
   readonly shimCommand: readonly string[];
   readonly clock: Clock;
+  readonly log?: Pick<Logger, "warn"> | undefined;
   readonly fs?: FileSystemPort;
   readonly backoff?: Backoff;
   readonly settleMs?: number;
@@ -30,9 +32,9 @@ export function processAdapter({
   fs = nodeFileSystem,
   ...deps
 }: ProcessAdapterDeps): RuntimeAdapter {
-  const { program, clock } = deps;
+  const { program, clock, log } = deps;
   const folder = join(stateDir, "programs", profile);
-  const saved = stateBackup({ program, fs, clock });
+  const saved = stateBackup({ program, fs, clock, log });
   const shim = supervisor({ ...deps, folder, fs });
   return {
     ...artifactFiles({ program, fs, saved }),
@@ -41,7 +43,6 @@ export function processAdapter({
       const run = (await shim.lastLaunch())?.run ?? program.run;
       return saved.save(request, { ran: (await observe(folder)).running !== null, run }, signal);
     },
-    findBackup: saved.find,
     readBackup: saved.read,
     reload: async () => undefined, // no daemon stands between us and the program
     start: shim.start,

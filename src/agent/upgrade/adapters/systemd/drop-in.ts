@@ -8,7 +8,7 @@ import { Digest } from "../../../../core/ids.ts";
 import { RunSpec } from "../../../../core/upgrade/job.ts";
 import type { SystemdProgram } from "../../../programs/config.ts";
 import { INSTANCE_ENV } from "../../../shim/files.ts";
-import { argument, environmentValue, executable, line } from "./quoting.ts";
+import { argument, comment, environmentValue, executable, line } from "./quoting.ts";
 
 /** Read from a file that an older or newer agent may have written: unknown fields are ignored. */
 export const Launch = z.object({
@@ -29,7 +29,7 @@ export function dropInText(
   const { instance_id, run } = launch;
   const environment = { ...env, ...run.env, [INSTANCE_ENV]: instance_id };
   return [
-    `${MARK}${JSON.stringify(launch)}\n`,
+    comment(MARK, launch),
     "# Written by the Fairlead agent before each start. Changes are lost; the unit itself is yours.\n",
     "[Service]\n",
     line("ExecStart"), // takes the unit's own command away

@@ -12,6 +12,7 @@ import type { FileSystemPort } from "../../../../host/file-system-port.ts";
 import { isMissing } from "../../../../host/file-errors.ts";
 import { hashFollowing } from "../files/hash-following.ts";
 import { hashFileIfThere, openRegular } from "../files/hash.ts";
+import { ifThere } from "../files/if-there.ts";
 import type { Started } from "./started.ts";
 import type { UnitState } from "./unit-state.ts";
 
@@ -30,7 +31,7 @@ export function executedBytes({ procDir, installPath, fs }: ExecutedDeps) {
   /** Hashed once for each process and file: heartbeats ask often. */
   async function binary({ pid, invocation }: UnitState): Promise<Digest | null> {
     const exe = `${procDir}/${pid}/exe`;
-    const file = await stat(exe, { bigint: true }).catch(() => null);
+    const file = await ifThere(stat(exe, { bigint: true }));
     if (file === null) return null;
     const key = [invocation, pid, file.dev, file.ino, file.size, file.mtimeNs, file.ctimeNs].join(".");
     if (last?.key === key) return last.fingerprint;
@@ -62,6 +63,6 @@ export async function isScript(path: string, fs: FileSystemPort): Promise<boolea
 }
 
 async function isOlder(path: string, startedAtMs: number | null): Promise<boolean> {
-  const file = await lstat(path).catch(() => null);
+  const file = await ifThere(lstat(path));
   return file !== null && startedAtMs !== null && file.ctimeMs < startedAtMs - TICK_MS;
 }

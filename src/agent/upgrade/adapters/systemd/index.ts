@@ -7,6 +7,7 @@ import { FairleadError } from "../../../../core/errors.ts";
 import type { ProfileId } from "../../../../core/ids.ts";
 import type { Clock } from "../../../../host/clock.ts";
 import { type FileSystemPort, nodeFileSystem } from "../../../../host/file-system-port.ts";
+import type { Logger } from "../../../../host/log.ts";
 import type { SystemdProgram } from "../../../programs/config.ts";
 import type { RuntimeAdapter } from "../../port.ts";
 import { artifactFiles } from "../files/artifact-files.ts";
@@ -25,6 +26,7 @@ export interface SystemdAdapterDeps {
   readonly program: SystemdProgram;
   readonly stateDir: string;
   readonly clock: Clock;
+  readonly log?: Pick<Logger, "warn"> | undefined;
   readonly fs?: FileSystemPort;
   /** What runs `systemctl`. */
   readonly command?: readonly [string, ...string[]];
@@ -44,6 +46,7 @@ export function systemdAdapter({
   program,
   stateDir,
   clock,
+  log,
   fs = nodeFileSystem,
   command = ["systemctl"],
   limits,
@@ -54,14 +57,14 @@ export function systemdAdapter({
 }: SystemdAdapterDeps): RuntimeAdapter {
   const folder = join(stateDir, "programs", profile);
   const dropIns = dropInFiles(program, systemdDir, fs);
-  const saved = stateBackup({ program, fs, clock, beside: { "drop-in": dropIns.runPath } });
+  const saved = stateBackup({ program, fs, clock, log, beside: { "drop-in": dropIns.runPath } });
   const executed = executedBytes({ procDir, installPath: program.install_path, fs });
   const unit = unitControl({ folder, program, dropIns, systemd, clock, settleMs, fs });
   const observe = observer({ folder, dropIns, look: unit.look, executed, fs });
   const files = artifactFiles({ program, fs, saved });
   return {
     ...files,
-    ...configFiles({ program, fs, saved }),
+    ...configFiles({ program, fs, saved, owner: "unit" }),
     async backup(request, signal) {
       const launch = await dropIns.launch();
       const state = await unit.look();
@@ -72,7 +75,6 @@ export function systemdAdapter({
         signal,
       );
     },
-    findBackup: saved.find,
     readBackup: saved.read,
     async restore(ref, signal) {
       await files.restore(ref, signal);

@@ -19,10 +19,16 @@ export const argument = (word: string): string => quoted(word.replaceAll("$", "$
 /** The first word of `ExecStart=`: systemd looks for no variables in it. */
 export const executable = (path: string): string => quoted(path);
 
-export function line(key: string, ...values: readonly string[]): string {
-  const text = `${key}=${values.join(" ")}`;
+export const line = (key: string, ...values: readonly string[]): string =>
+  bounded(`${key}=`, values.join(" "));
+
+/** JSON behind a mark: it holds no newline, and does not end in a backslash. */
+export const comment = (mark: string, value: unknown): string => bounded(mark, JSON.stringify(value));
+
+function bounded(beginning: string, rest: string): string {
+  const text = `${beginning}${rest}`;
   if (Buffer.byteLength(text) > LINE_BYTES_MAX)
-    throw new FairleadError("PAYLOAD_TOO_LARGE", `${key}= is longer than systemd reads`);
+    throw new FairleadError("PAYLOAD_TOO_LARGE", `${beginning} is longer than systemd reads`);
   return `${text}\n`;
 }
 

@@ -61,10 +61,12 @@ export function unitControl(deps: UnitDeps) {
     }
   }
 
-  async function stop(signal: AbortSignal): Promise<void> {
+  async function takeDown(signal: AbortSignal, { forLong }: { readonly forLong: boolean }): Promise<void> {
     const state = await look();
     signal.throwIfAborted();
     if (!(await dropIns.isHeld())) await dropIns.hold(); // (1)
+    // Until then systemd knows nothing of the hold. Also when it lay there: a killed agent may have come no further.
+    if (forLong) await systemd.daemonReload(signal);
     if (state.active || state.hasJob) await bringDown(signal);
   }
 
@@ -77,7 +79,7 @@ export function unitControl(deps: UnitDeps) {
       return last; // (3)
     }
     await expectBytes(request, signal);
-    await stop(signal);
+    await takeDown(signal, { forLong: false }); // systemd is told once, below
     const instance_id = await claimInstance(folder, request.key, new Date(clock.now()).toISOString(), fs); // (2)
     const next = { ...request, instance_id };
     signal.throwIfAborted();
@@ -107,7 +109,7 @@ export function unitControl(deps: UnitDeps) {
 
   return {
     look,
-    stop,
+    stop: async (signal: AbortSignal): Promise<void> => takeDown(signal, { forLong: true }),
     async start(request: StartRequest, signal: AbortSignal): Promise<Launch> {
       const launched = await launch(request, signal);
       await settled({ ...deps, look }, signal);

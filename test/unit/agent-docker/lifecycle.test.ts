@@ -1,0 +1,119 @@
+/** Names and stops that an engine understands otherwise than they were meant. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ZodType } from "zod";
+import { type DockerProgram, ProgramConfig } from "../../../src/agent/programs/config.ts";
+import { inspect } from "../../../src/agent/upgrade/adapters/docker/containers.ts";
+import type { Engine } from "../../../src/agent/upgrade/adapters/docker/engine.ts";
+import { start, stop } from "../../../src/agent/upgrade/adapters/docker/lifecycle.ts";
+import { type NoteBook, noteBook } from "../../../src/agent/upgrade/adapters/docker/notes.ts";
+import { FairleadError } from "../../../src/core/errors.ts";
+import { Digest } from "../../../src/core/ids.ts";
+import { systemClock } from "../../../src/host/clock.ts";
+import { nodeFileSystem } from "../../../src/host/file-system-port.ts";
+import { never } from "../../support/programs/contract-machine.ts";
+
+const ID = "beef".repeat(16);
+const IMAGE = Digest.parse(`sha256:${"a".repeat(64)}`);
+
+let folder: string;
+let notes: NoteBook;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "fairlead-lifecycle-"));
+  notes = noteBook(folder, nodeFileSystem);
+});
+afterEach(async () => rm(folder, { recursive: true, force: true }));
+
+/** One container, found as engines find one: by name, by id, or by the beginning of its id. */
+function engineWith({ name = "hello", lateStops = 0 }) {
+  const world = { on: true, changes: [] as string[] };
+  const container = () => ({
+    Id: ID,
+    Name: `/${name}`,
+    Image: IMAGE,
+    State: {
+      Status: world.on ? "running" : "exited",
+      Running: world.on,
+      Paused: false,
+      Restarting: false,
+      OOMKilled: false,
+      Pid: world.on ? 7 : 0,
+      ExitCode: 0,
+      StartedAt: "2026-01-01T00:00:00Z",
+      FinishedAt: "0001-01-01T00:00:00Z",
+    },
+    Config: { Image: IMAGE },
+    HostConfig: {},
+    NetworkSettings: {},
+  });
+  const engine: Engine = {
+    async get<T>(path: string, schema: ZodType<T>): Promise<T | null> {
+      if (path.startsWith("/images/")) return null;
+      const asked = path.split("/")[2]!;
+      return asked === name || ID.startsWith(asked) ? schema.parse(container()) : null;
+    },
+    async change({ path }) {
+      const verb = /\/(stop|start)\b/.exec(path)?.[1] ?? path;
+      world.changes.push(verb);
+      if (verb === "stop" && lateStops-- > 0)
+        throw new FairleadError("RUNTIME_UNRESPONSIVE", "no answer", { change: verb });
+      const status = verb === "start" && world.on ? 304 : 204;
+      world.on = verb === "start";
+      return { status, headers: {}, body: Buffer.alloc(0) };
+    },
+    stream: async () => {
+      throw new Error("nothing is pulled");
+    },
+  };
+  const program = ProgramConfig.parse({
+    runtime: "docker",
+    container: "hello",
+    data_dir: folder,
+    config_dir: folder,
+    health: { url: "http://127.0.0.1:1/healthz" },
+  }) as DockerProgram;
+  return { world, program, deps: { program, engine, notes, clock: systemClock, settleMs: 0 } };
+}
+
+describe("a container's name", () => {
+  it("ROLL-8: that begins a stranger's id does not lead to the stranger", async () => {
+    const { deps } = engineWith({ name: "stranger" });
+    expect(await inspect(deps.engine, "beef")).toBeNull();
+    expect(await inspect(deps.engine, ID.slice(0, 12))).toBeNull();
+  });
+
+  it("ROLL-8: or id, whole, leads to it", async () => {
+    const { deps } = engineWith({ name: "beef" });
+    expect((await inspect(deps.engine, "beef"))?.Id).toBe(ID);
+    expect((await inspect(deps.engine, ID))?.Name).toBe("/beef");
+  });
+});
+
+describe("a stop whose answer never came", () => {
+  const request = (program: DockerProgram) => ({ key: "k", fingerprint: IMAGE, run: program.run });
+
+  it("ROLL-5: is finished before the way back starts the container: what is still on is about to end", async () => {
+    const { world, program, deps } = engineWith({ lateStops: 1 });
+    await expect(stop(deps, never())).rejects.toMatchObject({ code: "RUNTIME_UNRESPONSIVE" });
+    await start(deps, request(program), never());
+    expect(world.changes).toEqual(["stop", "stop", "start"]);
+    await start(deps, request(program), never());
+    expect(world.changes.slice(3)).toEqual(["start"]); // joined: nothing is in doubt any more
+  });
+
+  it("ROLL-5: that took effect meanwhile costs no second one", async () => {
+    const { world, program, deps } = engineWith({ lateStops: 1 });
+    await expect(stop(deps, never())).rejects.toMatchObject({ code: "RUNTIME_UNRESPONSIVE" });
+    world.on = false;
+    await start(deps, request(program), never());
+    expect(world.changes).toEqual(["stop", "start"]);
+  });
+
+  it("ROLL-5: that was answered is not remembered", async () => {
+    const { deps } = engineWith({});
+    await stop(deps, never());
+    expect((await notes.read()).stopping).toBeNull();
+  });
+});

@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Link } from "../../../src/agent/link/link.ts";
+import { openOutbox } from "../../../src/agent/link/outbox.ts";
+import { CommandId } from "../../../src/core/ids.ts";
+import { systemClock } from "../../../src/host/clock.ts";
+import { silentLogger } from "../../../src/host/log.ts";
+import { systemError, trippingFileSystem } from "../../support/programs/tripping-file-system.ts";
+import { until } from "../../support/programs/until.ts";
+
+let folder: string;
+let sent: string[];
+let isFull: boolean;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "fairlead-outbox-"));
+  sent = [];
+  isFull = false;
+});
+afterEach(async () => rm(folder, { recursive: true, force: true }));
+
+const REFUSAL = {
+  kind: "refused",
+  rejection: {
+    code: "INTENT_EXPIRED",
+    subject: "an intent",
+    reason: "too late",
+    at: "2026-01-01T00:00:00.000Z",
+  },
+} as const;
+const command = (): CommandId => CommandId.parse(randomUUID());
+
+const opened = async () =>
+  openOutbox({
+    folder,
+    link: () =>
+      ({
+        report: async ({ reports }) => void sent.push(...reports.map(({ command_id }) => command_id)),
+      }) as Partial<Link> as Link,
+    heartbeat: async () => {
+      throw new Error("nobody asks for it");
+    },
+    clock: systemClock,
+    log: silentLogger,
+    fs: trippingFileSystem((operation) => {
+      if (isFull && operation.startsWith("write ")) throw systemError("ENOSPC");
+    }),
+  });
+const onDisk = async (): Promise<string[]> =>
+  (
+    JSON.parse(await readFile(join(folder, "outbox", "reports.json"), "utf8")) as { command_id: string }[]
+  ).map(({ command_id }) => command_id);
+
+test("ROLL-6: one write that failed stops none after it, and the next one holds both reports", async () => {
+  const outbox = await opened();
+  const [first, second] = [command(), command()];
+  isFull = true;
+  await expect(outbox.add(first, REFUSAL)).rejects.toMatchObject({ code: "DISK_FULL" });
+  isFull = false;
+  await outbox.add(second, REFUSAL);
+  expect(await onDisk()).toEqual([first, second]);
+});
+
+test("ROLL-6: a report that could not be written is sent all the same", async () => {
+  const outbox = await opened();
+  const leaving = new AbortController();
+  const running = outbox.run(leaving.signal);
+  const id = command();
+  isFull = true;
+  await expect(outbox.add(id, REFUSAL)).rejects.toMatchObject({ code: "DISK_FULL" });
+  await until("it is sent", () => sent.includes(id));
+  leaving.abort();
+  await running;
+});
