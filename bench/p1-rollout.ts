@@ -36,6 +36,8 @@ export async function run(place: Workplace): Promise<Measurement> {
     secondsOf(site, id, count),
   );
   await checkFleets(fleets);
+  const { server, postgres, restate } = site.memory;
+  const memory = { server: await server(), postgres: await postgres(), restate: await restate() };
   const [steps] = await site.db<{ generation: number }[]>`select generation from rollouts where id = ${id}`;
   const ours = count / seconds;
 
@@ -59,6 +61,9 @@ export async function run(place: Workplace): Promise<Measurement> {
       { name: "postgres", value: cores.postgres, unit: "cores" },
       { name: "restate", value: cores.restate, unit: "cores" },
       { name: "simulated agents", value: cores.agents, unit: "cores" },
+      { name: "server", value: memory.server, unit: "MB" },
+      { name: "postgres", value: memory.postgres, unit: "MB" },
+      { name: "restate", value: memory.restate, unit: "MB" },
       { name: "enrolled before the clock started", value: enrolledPerSecond, unit: "nodes/s" },
     ],
   };

@@ -30,17 +30,31 @@ async function usageOf(pid: number): Promise<Usage | null> {
 /** Seconds of CPU that this one process has used. */
 export const cpuOf = async (pid: number): Promise<number> => (await usageOf(pid))?.own ?? 0;
 
-/** The same of a process and of everything below it, the dead included. */
-export async function cpuOfTree(root: number): Promise<number> {
+async function treeOf(root: number): Promise<ReadonlyMap<number, Usage>> {
   const pids = (await readdir("/proc")).map(Number).filter(Number.isInteger);
   const usages = new Map(await Promise.all(pids.map(async (pid) => [pid, await usageOf(pid)] as const)));
   const isBelow = (pid: number): boolean => {
     for (let at = pid; at > 1; at = usages.get(at)?.parent ?? 0) if (at === root) return true;
     return false;
   };
-  return pids
-    .filter(isBelow)
-    .reduce((sum, pid) => sum + (usages.get(pid)?.own ?? 0) + (usages.get(pid)?.reaped ?? 0), 0);
+  return new Map(
+    [...usages].flatMap(([pid, usage]) => (usage !== null && isBelow(pid) ? [[pid, usage]] : [])),
+  );
+}
+
+/** The same of a process and of everything below it, the dead included. */
+export async function cpuOfTree(root: number): Promise<number> {
+  return [...(await treeOf(root)).values()].reduce((sum, { own, reaped }) => sum + own + reaped, 0);
+}
+
+/** Memory of a process and of everything below it, in megabytes: what several of them share counts once. */
+export async function memoryOfTree(root: number): Promise<number> {
+  const pids = [...(await treeOf(root)).keys()];
+  const shares = await Promise.all(
+    pids.map(async (pid) => readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "")),
+  );
+  const kib = shares.reduce((sum, text) => sum + Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0), 0);
+  return (kib * 1024) / 1e6;
 }
 
 /** Resident memory in megabytes (10^6 bytes). */

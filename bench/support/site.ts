@@ -12,7 +12,7 @@ import { openDatabase, type Database } from "../../src/server/db/database.ts";
 import { embeddedProcesses, removeEmbedded } from "../../src/server/embedded/embedded.ts";
 import { openHome } from "../../src/server/embedded/home.ts";
 import { POSTGRES_USER } from "../../src/server/embedded/postgres-cluster.ts";
-import { cpuOf, cpuOfTree } from "./cpu.ts";
+import { cpuOf, cpuOfTree, memoryOfTree, residentMb } from "./cpu.ts";
 import { commandEnv, FAIRLEAD, fairlead } from "./fairlead.ts";
 import { operatorsOf, type Operators } from "./operators.ts";
 import type { Workplace } from "./workplace.ts";
@@ -40,6 +40,8 @@ export interface Site {
   freshDatabase(name: string): Promise<Database>;
   /** CPU seconds so far. */
   readonly cpu: Readonly<Record<"server" | "postgres" | "restate", () => Promise<number>>>;
+  /** Megabytes now. */
+  readonly memory: Readonly<Record<"server" | "postgres" | "restate", () => Promise<number>>>;
 }
 
 export async function startSite(place: Workplace): Promise<Site> {
@@ -73,6 +75,11 @@ export async function startSite(place: Workplace): Promise<Site> {
       server: () => cpuOf(pid),
       postgres: () => cpuOfTree(engines.postgres!.pid),
       restate: () => cpuOf(engines.restate!.pid),
+    },
+    memory: {
+      server: () => residentMb(pid),
+      postgres: () => memoryOfTree(engines.postgres!.pid),
+      restate: () => residentMb(engines.restate!.pid),
     },
   };
 }
