@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 // Tests that start real parts run in processes of their own, and no more of them than a small machine bears.
 const realParts = { pool: "forks", maxWorkers: 2, testTimeout: 120_000, hookTimeout: 120_000 } as const;
 
+/** Hundreds of agents at once: beside other tests they would measure the machine, not the product. */
+const CROWDS = ["test/integration/keys/rotation-under-load.test.ts"];
+
 export default defineConfig({
   test: {
     reporters: ["default"],
@@ -23,9 +26,11 @@ export default defineConfig({
           name: "integration",
           maxWorkers: 3, // they wait more than they work
           include: ["test/integration/**/*.test.ts"],
+          exclude: CROWDS,
           globalSetup: "test/support/database-server.ts",
         },
       },
+      { test: { ...realParts, name: "crowd", include: CROWDS, maxWorkers: 1 } },
       { test: { ...realParts, name: "browser", include: ["test/browser/**/*.test.ts"], maxWorkers: 1 } },
     ],
   },

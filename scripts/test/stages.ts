@@ -47,6 +47,7 @@ export const STAGES: readonly Stage[] = [
   withServices("build", () => check(() => buildAgent().then(buildConsole))),
   withServices("contract", (args) => vitest("contract", args), ...HOSTS),
   withServices("integration", (args) => vitest("integration", args), ...HOSTS, "nats-server", "haproxy"),
+  withServices("crowd", (args) => vitest("crowd", args)),
   withServices("browser", (args) => vitest("browser", args), "chromium", "fonts-dejavu-core"),
 ];
 
