@@ -1,25 +1,9 @@
-/** How a group's state becomes an exit code, for `wait` and `watch` alike. */
+/** How a group's state becomes an exit code: as a rollout's does, and what is partial is not done. */
 import { EXIT } from "../../core/error-codes.ts";
-import { unreachable } from "../../core/errors.ts";
 import { isGroupActive, type GroupStatus } from "../../core/group/states.ts";
+import { exitOfStatus } from "../rollout/ending.ts";
 
 export const groupEnded = (status: GroupStatus): boolean => !isGroupActive(status);
 
-export function exitOfGroup(status: GroupStatus): number {
-  switch (status) {
-    case "completed":
-      return EXIT.ok;
-    case "paused":
-      return EXIT.paused;
-    case "partial":
-    case "failed":
-    case "cancelled":
-    case "rolled_back":
-    case "pending":
-    case "running":
-    case "rolling_back":
-      return EXIT.failed;
-    default:
-      return unreachable(status);
-  }
-}
+export const exitOfGroup = (status: GroupStatus): number =>
+  status === "partial" ? EXIT.failed : exitOfStatus(status);

@@ -6,8 +6,7 @@
  * 2. Whoever gets a command, or for whom something was revoked, gets a fresh head with it (SNAP-10, SNAP-17).
  */
 import type { NodeId } from "../../core/ids.ts";
-import type { CommandDelivery, PollRequest, PollResponse } from "../../core/protocol/agent-api.ts";
-import type { MerkleProof } from "../../core/protocol/intent.ts";
+import type { PollRequest, PollResponse } from "../../core/protocol/agent-api.ts";
 import type { SnapshotVersion } from "../../core/snapshot/envelope.ts";
 import type { Database } from "../db/database.ts";
 import type { Authority } from "../snapshots/authority.ts";
@@ -18,6 +17,7 @@ import { isHeadDue, readAuthorityTime, signHeadFor } from "./heads.ts";
 import { raiseCommandSequences } from "./restored-sequences.ts";
 import { findSnapshots, type SnapshotRow } from "./snapshot-rows.ts";
 import type { Standing } from "./standings.ts";
+import { findCommands, findVoidIntents, type SentCommand } from "./waiting.ts";
 
 export interface DeliveryQuery {
   readonly nodeId: NodeId;
@@ -117,61 +117,4 @@ function answerOf(answer: PollResponse): PollResponse | null {
   const { snapshots, increments, head, commands, void_intents } = answer;
   const count = snapshots.length + increments.length + commands.length + void_intents.length;
   return count > 0 || head !== null ? answer : null;
-}
-
-interface SentCommand {
-  readonly sequence: number;
-  readonly delivery: CommandDelivery;
-}
-
-async function findCommands(
-  db: Database,
-  queries: readonly DeliveryQuery[],
-): Promise<Map<NodeId, SentCommand[]>> {
-  const asked = queries.map(({ nodeId, mark }) => ({ node_id: nodeId, mark }));
-  const rows = await db<
-    { node_id: NodeId; sequence: number; frame: Buffer; intent_frame: Buffer | null; proof: MerkleProof }[]
-  >`
-    select c.node_id, c.sequence, c.frame, r.intent_frame, p.proof
-    from commands c
-    join jsonb_to_recordset(${db.json(asked)}) as q(node_id uuid, mark bigint) on q.node_id = c.node_id
-    join rollouts r on r.id = c.rollout_id
-    join rollout_proofs p on p.rollout_id = c.rollout_id and p.node_id = c.node_id
-    where c.answered_at is null and c.sequence > q.mark and c.expires_at > now()
-    order by c.sequence limit ${queries.length * 16}`;
-  return collect(
-    rows.map(({ node_id, sequence, frame, intent_frame, proof }) => {
-      const intent = intent_frame?.toString("base64") ?? null;
-      return [node_id, { sequence, delivery: { command: frame.toString("base64"), intent, proof } }];
-    }),
-  );
-}
-
-/**
- * Of each profile only the newest: it outdates the others as well. A node at work gets it when it is done:
- * a cancel lets it finish, and its way back is signed by the intent that would be outdated.
- */
-async function findVoidIntents(
-  db: Database,
-  queries: readonly DeliveryQuery[],
-): Promise<Map<NodeId, string[]>> {
-  const asked = queries.map(({ nodeId, serials }) => ({ node_id: nodeId, serials }));
-  const rows = await db<{ node_id: NodeId; void_intent_frame: Buffer }[]>`
-    select distinct on (q.node_id, r.chain_profile_id) q.node_id, r.void_intent_frame
-    from jsonb_to_recordset(${db.json(asked)}) as q(node_id uuid, serials jsonb)
-    join rollout_nodes rn on rn.node_id = q.node_id
-    join rollouts r on r.id = rn.rollout_id and r.void_intent_frame is not null
-    where rn.status <> 'in_progress' and r.void_intent_serial > coalesce((q.serials->>r.chain_profile_id)::bigint, 0)
-    order by q.node_id, r.chain_profile_id, r.void_intent_serial desc`;
-  return collect(rows.map((row) => [row.node_id, row.void_intent_frame.toString("base64")]));
-}
-
-function collect<T>(pairs: readonly (readonly [NodeId, T])[]): Map<NodeId, T[]> {
-  const map = new Map<NodeId, T[]>();
-  for (const [id, value] of pairs) {
-    const list = map.get(id);
-    if (list === undefined) map.set(id, [value]);
-    else list.push(value);
-  }
-  return map;
 }

@@ -9,12 +9,12 @@ import type { Database } from "../db/database.ts";
 import { LOCKS } from "../db/locks.ts";
 import type { Engine } from "./engine.ts";
 import { GROUP_OBJECT, ROLLOUT_OBJECT } from "./objects.ts";
+import { createQueued } from "./queued.ts";
 import type { Registration } from "./registration.ts";
 
 const SWEEP_INTERVAL_MS = 1_000;
 /** Younger ones are still on their way by themselves. */
 const GRACE_SECONDS = 1;
-const RESEND_TURNS = 5;
 
 export function startSweep(
   db: Database,
@@ -45,17 +45,6 @@ export function startSweep(
       stopping.abort();
       await running;
     },
-  };
-}
-
-/** A long step keeps its thing overdue: what was sent for it waits its turn, and one in the queue is enough. */
-function createQueued(): (overdue: Overdue, turn: number) => boolean {
-  const sent = new Map<string, { readonly generation: number; readonly turn: number }>();
-  return ({ id, generation }, turn) => {
-    const last = sent.get(id);
-    if (last?.generation === generation && turn - last.turn < RESEND_TURNS) return true;
-    sent.set(id, { generation, turn });
-    return false;
   };
 }
 

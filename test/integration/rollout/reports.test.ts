@@ -1,0 +1,60 @@
+// Reports as rows on a real database: each is stored once, and counts for the node alone that its command was sent to.
+
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { CommandId, NodeId } from "../../../src/core/ids.ts";
+import type { RolloutView } from "../../../src/core/protocol/operator-api.ts";
+import { createReportStore, type StoreReports } from "../../../src/server/agents/reports.ts";
+import { manualRequest } from "../../support/server/creation-site.ts";
+import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
+
+let here: DrivenSite;
+let store: StoreReports;
+let commands: { node_id: NodeId; command_id: CommandId }[];
+let count = 0;
+
+beforeAll(async () => {
+  here = await startDrivenSite();
+  store = createReportStore(here.db, () => undefined);
+});
+afterAll(() => here.stop());
+beforeEach(async () => {
+  const profile = `reports-${++count}`;
+  for (const name of ["a", "b"]) await here.addNode(`${profile}-${name}`, { profile });
+  const request = manualRequest({ chain_profile_id: profile, batch_size: 2 });
+  const { id } = (await here.ask("POST", "/rollouts", request)).body as RolloutView;
+  await here.ask("POST", `/rollouts/${id}/start`, {});
+  await here.settle();
+  commands =
+    await here.db`select node_id, command_id from commands where rollout_id = ${id} order by node_id`;
+  expect(commands).toHaveLength(2);
+});
+
+const refusalOf = (command_id: CommandId, report_id: string = randomUUID()) => {
+  const at = new Date().toISOString();
+  const rejection = { code: "COMMAND_EXPIRED", subject: "command", reason: "too late", at };
+  return {
+    reports: [{ report_id, command_id, at, body: { kind: "refused" as const, rejection } }],
+    heartbeat: null,
+  };
+};
+const rejectionsOf = (node: NodeId) =>
+  here.db`select 1 from events where kind = 'node.rejection' and node_id = ${node}`;
+const answered = (command: CommandId) =>
+  here.db`select 1 from commands where command_id = ${command} and answered_at is not null`;
+
+test("ROLL-6: a refusal that is delivered twice is one report and one event", async () => {
+  const [first] = commands;
+  const request = refusalOf(first!.command_id);
+  await store({ nodeId: first!.node_id, request });
+  await store({ nodeId: first!.node_id, request });
+  expect(await rejectionsOf(first!.node_id)).toHaveLength(1);
+  expect(await answered(first!.command_id)).toHaveLength(1);
+});
+
+test("SNAP-16: a report about another node's command changes nothing", async () => {
+  const [first, second] = commands;
+  await store({ nodeId: second!.node_id, request: refusalOf(first!.command_id) });
+  expect(await answered(first!.command_id)).toHaveLength(0);
+  expect(await rejectionsOf(second!.node_id)).toHaveLength(0);
+});
