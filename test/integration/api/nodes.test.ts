@@ -2,24 +2,16 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NodeList, NodeView } from "../../../src/core/protocol/operator-api.ts";
-import { createApiKey } from "../../../src/server/auth/api-keys.ts";
-import {
-  callerOf,
-  errorOf,
-  startOperatorsSite,
-  tokenOf,
-  type OperatorsSite,
-} from "../../support/server/operators-site.ts";
+import { errorOf, startAdminSite, type AdminSite } from "../../support/server/operators-site.ts";
 import { newId } from "../../support/server/site.ts";
 
-let here: OperatorsSite;
-let call: ReturnType<typeof callerOf>;
+let here: AdminSite;
+let call: AdminSite["call"];
 let admin: string;
 
 beforeAll(async () => {
-  here = await startOperatorsSite();
-  call = callerOf(here.app);
-  admin = await tokenOf(here.app, await createApiKey(here.db, "boss", ["admin"]));
+  here = await startAdminSite();
+  ({ call, admin } = here);
 });
 afterAll(() => here.stop());
 

@@ -1,6 +1,7 @@
 // A site and its operators' API for one test file, called without a listener.
 
 import type { FastifyInstance } from "fastify";
+import { createApiKey } from "../../../src/server/auth/api-keys.ts";
 import type { OperatorsDeps } from "../../../src/server/api/deps.ts";
 import { startTestDatabases } from "../database.ts";
 import { initializeSite, makeSite, startOperators } from "./site.ts";
@@ -23,6 +24,15 @@ export async function startOperatorsSite(changes: Partial<OperatorsDeps> = {}) {
       await databases.stop();
     },
   };
+}
+
+export type AdminSite = Awaited<ReturnType<typeof startAdminSite>>;
+
+/** The same with an administrator, who is called by whoever gives their token. */
+export async function startAdminSite(changes: Partial<OperatorsDeps> = {}) {
+  const site = await startOperatorsSite(changes);
+  const admin = await tokenOf(site.app, await createApiKey(site.db, "boss", ["admin"]));
+  return { ...site, call: callerOf(site.app), admin };
 }
 
 export type Method = "GET" | "POST" | "DELETE" | "PUT" | "HEAD" | "OPTIONS";
