@@ -1,5 +1,4 @@
 /** The small machine of test/support/programs/machine.ts with its program in a container of a real engine. */
-import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,26 +9,16 @@ import { ensureRunning } from "../../../src/agent/upgrade/ensure-running.ts";
 import { runUpgrade } from "../../../src/agent/upgrade/executor.ts";
 import type { RuntimeAdapter } from "../../../src/agent/upgrade/port.ts";
 import type { UpgradeDeps } from "../../../src/agent/upgrade/run.ts";
-import { type ConfigRef, UpgradeJob } from "../../../src/core/upgrade/job.ts";
+import type { UpgradeJob } from "../../../src/core/upgrade/job.ts";
 import { systemClock } from "../../../src/host/clock.ts";
 import type { FileSystemPort } from "../../../src/host/file-system-port.ts";
-import { silentLogger } from "../../../src/host/log.ts";
-import { digestOf } from "../../../src/trust/digest.ts";
 import { freePort } from "../programs/free-port.ts";
-import {
-  type ContractMachine,
-  type JobOptions,
-  never,
-  PROFILE,
-  type Said,
-} from "../programs/contract-machine.ts";
-import { until } from "../programs/until.ts";
+import { machineJobs } from "../programs/machine-jobs.ts";
+import { type ContractMachine, type JobOptions, never, PROFILE } from "../programs/contract-machine.ts";
 import { containersOf, removeContainersOf } from "./containers.ts";
 import { call, REPOSITORY } from "./images.ts";
 import { FIRST, type HelloImages } from "./hello-images.ts";
 import type { DockerLab } from "./lab.ts";
-
-const NODE_ID = randomUUID();
 
 export interface DockerParts {
   readonly program: DockerProgram;
@@ -79,7 +68,6 @@ export async function dockerMachine(
   const port = await freePort();
   const gateway = await lab.gateway(port);
   const stateDir = join(root, "state");
-  const contents = new Map<string, string>();
   const baseEnv = { PORT: String(port), COUNTER_FILE: "/counter/starts" };
   const program = DockerProgram.parse({
     runtime: "docker",
@@ -97,45 +85,11 @@ export async function dockerMachine(
   const adapter = (fs?: FileSystemPort, more: Partial<DockerParts> = {}): RuntimeAdapter =>
     dockerRuntime({ program, stateDir, fs, ...more });
 
+  const { contents, jobOf, deps, said } = machineJobs({ stateDir, port, baseEnv, adapter });
+
   function job(options: JobOptions): UpgradeJob {
     const fingerprint = images.digestOf(options.crashing === true ? "crashing" : options.version);
-    const configs = Object.entries(options.configs ?? {}).map(([path, content]) => {
-      contents.set(digestOf(content), content);
-      return { path, mode: "0640", sha256: digestOf(content) };
-    });
-    return UpgradeJob.parse({
-      command_id: randomUUID(),
-      rollout_id: options.rollout_id ?? randomUUID(),
-      upgrade_id: options.upgrade_id ?? null,
-      node_id: NODE_ID,
-      chain_profile_id: PROFILE,
-      direction: options.direction ?? "forward",
-      attempt: options.attempt ?? 1,
-      artifact: {
-        name: "hello",
-        version: options.version,
-        fingerprint,
-        url: `${REPOSITORY}@${fingerprint}`,
-      },
-      run: { env: { ...baseEnv, ...options.env } },
-      configs,
-    });
-  }
-
-  const deps = (more: Partial<UpgradeDeps> = {}): UpgradeDeps => ({
-    adapter: adapter(more.fs),
-    stateDir,
-    clock: systemClock,
-    log: silentLogger,
-    onProgress: () => undefined,
-    fetchConfig: async (ref: ConfigRef) => Buffer.from(contents.get(ref.sha256) ?? ""),
-    ...more,
-  });
-
-  async function said(): Promise<Said> {
-    const ask = async (): Promise<Said> =>
-      (await (await fetch(`http://127.0.0.1:${port}/version`)).json()) as Said;
-    return until("the program answers", async () => ask().catch(() => undefined));
+    return jobOf(options, { fingerprint, url: `${REPOSITORY}@${fingerprint}` });
   }
 
   return {

@@ -1,5 +1,4 @@
 /** A small machine for one program: its folders, an artifact server, a runtime, and jobs for it. */
-import { randomUUID } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -8,21 +7,18 @@ import { ensureRunning } from "../../../src/agent/upgrade/ensure-running.ts";
 import { runUpgrade } from "../../../src/agent/upgrade/executor.ts";
 import type { RuntimeAdapter } from "../../../src/agent/upgrade/port.ts";
 import type { UpgradeDeps } from "../../../src/agent/upgrade/run.ts";
-import { type ConfigRef, UpgradeJob } from "../../../src/core/upgrade/job.ts";
+import type { UpgradeJob } from "../../../src/core/upgrade/job.ts";
 import { helloProgram } from "../../../src/demo/hello-program.ts";
-import { systemClock } from "../../../src/host/clock.ts";
 import type { FileSystemPort } from "../../../src/host/file-system-port.ts";
-import { silentLogger } from "../../../src/host/log.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
 import { artifactServer, type ArtifactServer } from "./artifact-server.ts";
-import { type JobOptions, never, PROFILE, type Said } from "./contract-machine.ts";
+import { type JobOptions, never, PROFILE } from "./contract-machine.ts";
 import { freePort } from "./free-port.ts";
+import { machineJobs } from "./machine-jobs.ts";
 import { type Place, realRuntime } from "./runtimes.ts";
-import { until } from "./until.ts";
 
 export { never, PROFILE } from "./contract-machine.ts";
 
-const NODE_ID = randomUUID();
 /** Scripts find their interpreter by this, whatever Node the machine has. */
 const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
 
@@ -72,7 +68,6 @@ export async function machine(
   const server = shared ?? (await artifactServer());
   const port = await freePort();
   const counterFile = join(root, "starts");
-  const contents = new Map<string, string>();
   const baseEnv = { PATH, PORT: String(port), COUNTER_FILE: counterFile };
   const stateDir = join(root, "state");
   const program = ProgramConfig.parse({
@@ -91,49 +86,14 @@ export async function machine(
   const adapter = (fs?: FileSystemPort): RuntimeAdapter =>
     runtime({ program, stateDir, fs }, surroundings.place);
 
+  const { contents, jobOf, deps, said } = machineJobs({ stateDir, port, baseEnv, adapter });
+
   function job(options: FileJobOptions): UpgradeJob {
     const hello = options.crashing === true ? CRASHING : helloProgram(options.version);
     const bytes = options.bytes ?? hello;
     const fingerprint = digestOf(bytes);
     server.put(`/${fingerprint}`, bytes);
-    const configs = Object.entries(options.configs ?? {}).map(([path, content]) => {
-      contents.set(digestOf(content), content);
-      return { path, mode: "0640", sha256: digestOf(content) };
-    });
-    return UpgradeJob.parse({
-      command_id: randomUUID(),
-      rollout_id: options.rollout_id ?? randomUUID(),
-      upgrade_id: options.upgrade_id ?? null,
-      node_id: NODE_ID,
-      chain_profile_id: PROFILE,
-      direction: options.direction ?? "forward",
-      attempt: options.attempt ?? 1,
-      artifact: {
-        name: "hello",
-        version: options.version,
-        fingerprint,
-        url: `${server.origin}/${fingerprint}`,
-      },
-      run: { env: { ...baseEnv, ...options.env } },
-      configs,
-    });
-  }
-
-  const deps = (more: Partial<UpgradeDeps> = {}): UpgradeDeps => ({
-    adapter: adapter(more.fs),
-    stateDir,
-    clock: systemClock,
-    log: silentLogger,
-    onProgress: () => undefined,
-    fetchConfig: async (ref: ConfigRef) => Buffer.from(contents.get(ref.sha256) ?? ""),
-    ...more,
-  });
-
-  /** What the program itself says over HTTP, once it listens. */
-  async function said(): Promise<Said> {
-    const ask = async (): Promise<Said> =>
-      (await (await fetch(`http://127.0.0.1:${port}/version`)).json()) as Said;
-    return until("the program answers", async () => ask().catch(() => undefined));
+    return jobOf(options, { fingerprint, url: `${server.origin}/${fingerprint}` });
   }
 
   return {
