@@ -64,8 +64,8 @@ export function createDeliveryFinder(
       }));
       const rows = await findSnapshots(db, asked, bundle);
       const sign = signHeadFor(signing, bundle, time);
-      return asked.map(({ nodeId, have, mark, headIssuedAt, head }) => {
-        const own = rows.get(nodeId) ?? [];
+      return asked.map(({ nodeId, have, mark, headIssuedAt, head }, at) => {
+        const own = rows[at]!;
         const bundles = bundlesAfter(bundle, have.trust_bundle ?? NONE);
         const sent = (commands.get(nodeId) ?? []).slice(0, COMMANDS_MAX);
         const void_intents = (voids.get(nodeId) ?? []).slice(-VOID_INTENTS_MAX);

@@ -24,7 +24,8 @@ export interface SnapshotQuery {
 }
 
 interface Row {
-  readonly node_id: NodeId;
+  /** Of the query that it answers, from 1. */
+  readonly place: number;
   readonly scope: CompiledScope;
   readonly epoch: number;
   readonly version: number;
@@ -44,22 +45,21 @@ const NONE: SnapshotVersion = { epoch: 0, version: 0 };
 /**
  * Snapshots of another epoch than the bundle's, or by a key that it does not name, are on their way in or out: nobody
  * could accept them. What a node is comes before what it may do: while its bootstrap is on its way, so is the rest.
- * What several nodes get is read once.
+ * What several nodes get is read once. One list for each query, in their order.
  */
 export async function findSnapshots(
   db: Database,
   queries: readonly SnapshotQuery[],
   bundle: Pick<StoredBundle, "epoch" | "content">,
-): Promise<Map<NodeId, SnapshotRow[]>> {
-  const byNode = Map.groupBy(await readRows(db, queries, bundle), (row) => row.node_id);
-  const found = queries.flatMap((query) => wanted(query, byNode.get(query.nodeId) ?? []));
+): Promise<SnapshotRow[][]> {
+  const rows = Map.groupBy(await readRows(db, queries, bundle), (row) => row.place);
+  const found = queries.map((query, at) => wanted(query, rows.get(at + 1) ?? []));
   const contents = await readContents(
     db,
-    found.filter((row) => row.handed === "full").map((row) => row.content_hash),
+    found.flatMap((own) => own.filter((row) => row.handed === "full").map((row) => row.content_hash)),
   );
-  return Map.groupBy(
-    found.map((row) => ({
-      nodeId: row.node_id,
+  return found.map((own) =>
+    own.map((row) => ({
       scope: row.scope,
       epoch: row.epoch,
       version: row.version,
@@ -70,37 +70,37 @@ export async function findSnapshots(
           ? row.increment!
           : joinFrame(row.header!, contents.get(row.content_hash)!, row.signatures!),
     })),
-    (row) => row.nodeId,
   );
 }
 
-/** In one statement, so that what a head says and what is handed over are of one moment. */
+/**
+ * In one statement, so that what a head says and what is handed over are of one moment. `offset 0` keeps the planner
+ * from working out the same thing for each column that needs it.
+ */
 async function readRows(
   db: Database,
   queries: readonly SnapshotQuery[],
   { epoch, content: { online_keys, revoked_keys } }: Pick<StoredBundle, "epoch" | "content">,
 ): Promise<Row[]> {
   const believed = online_keys.map((key) => key.key_id).filter((id) => !revoked_keys.includes(id));
-  const held = queries.flatMap(({ nodeId, have }) =>
-    Object.entries(have).map(([scope, { epoch: of, version }]) => ({ nodeId, scope, of, version })),
-  );
   return db<Row[]>`
-    select s.node_id, s.scope_type as scope, s.authority_epoch as epoch, s.config_version as version, s.content_hash,
+    select q.place::int, s.scope_type as scope, s.authority_epoch as epoch, s.config_version as version, s.content_hash,
       s.increment_base as base, s.authority_epoch = ${epoch} and s.signer_key_id = any(${believed}) as believed,
       case when is_new then s.header end as header,
       case when is_new then s.signatures end as signatures,
       case when is_new and s.increment_base = h.version then s.increment end as increment
-    from snapshots s
-    left join unnest(
-      ${held.map((row) => row.nodeId)}::uuid[],
-      ${held.map((row) => row.scope)}::text[],
-      ${held.map((row) => row.of)}::bigint[],
-      ${held.map((row) => row.version)}::bigint[]
-    ) as h(node_id, scope, epoch, version) on h.node_id = s.node_id and h.scope = s.scope_type
+    from unnest(
+      ${queries.map(({ nodeId }) => nodeId)}::uuid[],
+      ${queries.map(({ have }) => JSON.stringify(have))}::text[]::jsonb[]
+    ) with ordinality as q(node_id, have, place)
+    join snapshots s on s.node_id = q.node_id
+    cross join lateral (select q.have->s.scope_type as held offset 0) has
     cross join lateral (
-      select (s.authority_epoch, s.config_version) > (coalesce(h.epoch, 0), coalesce(h.version, 0)) as is_new
+      select coalesce((held->>'epoch')::bigint, 0) as epoch, coalesce((held->>'version')::bigint, 0) as version offset 0
+    ) h
+    cross join lateral (
+      select (s.authority_epoch, s.config_version) > (h.epoch, h.version) as is_new offset 0
     ) compared
-    where s.node_id = any(${queries.map(({ nodeId }) => nodeId)})
     order by s.scope_type`;
 }
 

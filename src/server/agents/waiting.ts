@@ -1,5 +1,5 @@
 /** What waits for nodes besides snapshots: commands above their mark, and intents that were called off. */
-import type { NodeId } from "../../core/ids.ts";
+import type { NodeId, RolloutId } from "../../core/ids.ts";
 import type { CommandDelivery } from "../../core/protocol/agent-api.ts";
 import type { MerkleProof } from "../../core/protocol/intent.ts";
 import type { Database } from "../db/database.ts";
@@ -16,23 +16,30 @@ export async function findCommands(
   db: Database,
   queries: readonly WaitingQuery[],
 ): Promise<Map<NodeId, SentCommand[]>> {
-  const asked = queries.map(({ nodeId, mark }) => ({ node_id: nodeId, mark }));
   const rows = await db<
-    { node_id: NodeId; sequence: number; frame: Buffer; intent_frame: Buffer | null; proof: MerkleProof }[]
+    { node_id: NodeId; rollout_id: RolloutId; sequence: number; frame: Buffer; proof: MerkleProof }[]
   >`
-    select c.node_id, c.sequence, c.frame, r.intent_frame, p.proof
-    from commands c
-    join jsonb_to_recordset(${db.json(asked)}) as q(node_id uuid, mark bigint) on q.node_id = c.node_id
-    join rollouts r on r.id = c.rollout_id
+    select c.node_id, c.rollout_id, c.sequence, c.frame, p.proof
+    from unnest(${queries.map(({ nodeId }) => nodeId)}::uuid[], ${queries.map(({ mark }) => mark)}::bigint[])
+      as q(node_id, mark)
+    join commands c on c.node_id = q.node_id and c.sequence > q.mark and c.answered_at is null and c.expires_at > now()
     join rollout_proofs p on p.rollout_id = c.rollout_id and p.node_id = c.node_id
-    where c.answered_at is null and c.sequence > q.mark and c.expires_at > now()
     order by c.sequence limit ${queries.length * 16}`;
+  const intents = await findIntents(db, new Set(rows.map((row) => row.rollout_id)));
   return collect(
-    rows.map(({ node_id, sequence, frame, intent_frame, proof }) => {
-      const intent = intent_frame?.toString("base64") ?? null;
+    rows.map(({ node_id, rollout_id, sequence, frame, proof }) => {
+      const intent = intents.get(rollout_id) ?? null;
       return [node_id, { sequence, delivery: { command: frame.toString("base64"), intent, proof } }];
     }),
   );
+}
+
+/** The nodes of a rollout share its intent. */
+async function findIntents(db: Database, rollouts: ReadonlySet<RolloutId>): Promise<Map<RolloutId, string>> {
+  if (rollouts.size === 0) return new Map();
+  const rows = await db<{ id: RolloutId; intent_frame: Buffer }[]>`
+    select id, intent_frame from rollouts where id = any(${[...rollouts]}) and intent_frame is not null`;
+  return new Map(rows.map((row) => [row.id, row.intent_frame.toString("base64")]));
 }
 
 /**

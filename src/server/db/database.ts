@@ -31,6 +31,12 @@ export const APPLICATION_NAME = "fairlead";
 const INT8_OID = 20;
 const RECONNECT_WAIT_S_MAX = 1;
 
+/**
+ * Statements here ask for hundreds of rows by their keys. As if every page came from a turning disk, the planner would
+ * read whole tables for them; and a worker process takes longer to start than they take.
+ */
+const PLANS = { random_page_cost: 1.1, max_parallel_workers_per_gather: 0, jit: "off" } as const;
+
 export function openDatabase(options: DatabaseOptions, log: Logger): Database {
   const common = {
     max: options.poolMax ?? 20,
@@ -44,6 +50,7 @@ export function openDatabase(options: DatabaseOptions, log: Logger): Database {
       lock_timeout: 10_000,
       idle_in_transaction_session_timeout: 15_000,
       statement_timeout: 60_000,
+      ...PLANS,
     },
     // Ids and versions stay below 2^53, so a bigint column reads as a number.
     types: { bigint: { to: INT8_OID, from: [INT8_OID], serialize: String, parse: Number } },

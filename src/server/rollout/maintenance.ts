@@ -28,10 +28,11 @@ export async function enterMaintenance(
 ): Promise<Launched[]> {
   const rows = await tx<Moved[]>`
     update nodes n set command_sequence = n.command_sequence + 1, state = 'maintenance'
-    from rollout_nodes rn
+    from unnest(${nodeIds}::uuid[]) as q(node_id)
+    join rollout_nodes rn on rn.rollout_id = ${rollout.id} and rn.node_id = q.node_id
     left join node_config_state recorded
-      on recorded.node_id = rn.node_id and recorded.chain_profile_id = ${rollout.chain_profile_id}
-    where n.id = any(${nodeIds}) and rn.rollout_id = ${rollout.id} and rn.node_id = n.id
+      on recorded.node_id = q.node_id and recorded.chain_profile_id = ${rollout.chain_profile_id}
+    where n.id = q.node_id
     returning n.id as node_id, n.command_sequence as sequence, rn.attempt_count = 0 as is_first,
       rn.previous_version, rn.previous_binary_url, rn.previous_checksum,
       recorded.binary_version as current_version, recorded.fingerprint as current`;

@@ -33,17 +33,20 @@ async function settleUpgraded(
   await tx`
     insert into node_config_state (node_id, chain_profile_id, binary_version, fingerprint, updated_at)
     select rn.node_id, r.chain_profile_id, r.target_version, r.target_binary_checksum, now()
-    from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
-    where rn.rollout_id = ${rolloutId} and rn.node_id = any(${nodeIds})
+    from unnest(${nodeIds}::uuid[]) as q(node_id)
+    join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
+    join rollouts r on r.id = rn.rollout_id
     on conflict (node_id, chain_profile_id) do update set binary_version = excluded.binary_version,
       fingerprint = excluded.fingerprint, updated_at = now()`;
   // A way back that was taken back ends where it began: on the target, with the same way back as before.
   await tx`
     update service_assignments sa set kind = 'settled', target_fp = r.target_binary_checksum,
       rollback_fp = rn.previous_checksum, current_fp = null
-    from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
-    where sa.rollout_id = ${rolloutId} and sa.node_id = any(${nodeIds}) and sa.kind = 'upgrading'
-      and rn.rollout_id = sa.rollout_id and rn.node_id = sa.node_id`;
+    from unnest(${nodeIds}::uuid[]) as q(node_id)
+    join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
+    join rollouts r on r.id = rn.rollout_id
+    where sa.node_id = q.node_id and sa.chain_profile_id = r.chain_profile_id and sa.rollout_id = ${rolloutId}
+      and sa.kind = 'upgrading'`;
 }
 
 /** Back on what it came from, and recorded as such. A node that never had anything has no assignment to settle on. */
@@ -56,17 +59,19 @@ async function settleRestored(
   await tx`
     update node_config_state state set binary_version = rn.previous_version, fingerprint = rn.previous_checksum,
       updated_at = now()
-    from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
-    where rn.rollout_id = ${rolloutId} and rn.node_id = any(${nodeIds}) and rn.previous_checksum is not null
-      and state.node_id = rn.node_id and state.chain_profile_id = r.chain_profile_id
+    from unnest(${nodeIds}::uuid[]) as q(node_id)
+    join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
+    join rollouts r on r.id = rn.rollout_id
+    where rn.previous_checksum is not null
+      and state.node_id = q.node_id and state.chain_profile_id = r.chain_profile_id
       and state.fingerprint is distinct from rn.previous_checksum`;
   await tx`
-    delete from service_assignments sa using rollout_nodes rn
-    where sa.rollout_id = ${rolloutId} and sa.node_id = any(${nodeIds}) and rn.rollout_id = sa.rollout_id
-      and rn.node_id = sa.node_id and rn.previous_checksum is null`;
+    delete from service_assignments sa using unnest(${nodeIds}::uuid[]) as q(node_id)
+    join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
+    where sa.node_id = q.node_id and sa.rollout_id = ${rolloutId} and rn.previous_checksum is null`;
   await tx`
     update service_assignments sa set kind = 'settled', target_fp = rn.previous_checksum, rollback_fp = null, current_fp = null
-    from rollout_nodes rn
-    where sa.rollout_id = ${rolloutId} and sa.node_id = any(${nodeIds}) and rn.rollout_id = sa.rollout_id
-      and rn.node_id = sa.node_id`;
+    from unnest(${nodeIds}::uuid[]) as q(node_id)
+    join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
+    where sa.node_id = q.node_id and sa.rollout_id = ${rolloutId}`;
 }
