@@ -29,13 +29,13 @@ export const LIMITS = {
   consoleSessionLifetimeMs: 8 * 3_600_000,
   signInCodeLifetimeMs: 10 * 60_000,
 
+  /** Nodes that one step of a rollout launches; the next step follows at once. */
+  launchesPerStep: 500,
+
   // Agents
   heartbeatIntervalMs: 30_000,
   heartbeatUpgradeIntervalMs: 10_000,
   pollWaitMaxMs: 25_000,
-  /** While a poll waits, its replica says so this often; an agent that hears nothing for the longer time goes elsewhere. */
-  pollLifeSignMs: 4_000,
-  pollSilenceMaxMs: 9_000,
   enrollmentTokenLifetimeMs: 24 * 3_600_000,
   nodeCertificateLifetimeMs: 30 * 24 * 3_600_000,
   replicaLeaseMs: 5_000,

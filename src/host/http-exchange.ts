@@ -40,8 +40,6 @@ export interface HttpRequest {
   /** For the whole exchange; for `stream`, until the headers are there. */
   readonly timeoutMs?: number;
   readonly maxResponseBytes?: number;
-  /** A server that sent an interim answer (102) goes on sending them, or it hangs: the longest silence in between. */
-  readonly silenceMaxMs?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -77,7 +75,6 @@ export function openExchange(target: HttpTarget): Exchange {
       outgoing.once("response", done);
       outgoing.on("error", fail);
     });
-    if (request.silenceMaxMs !== undefined) boundSilence(outgoing, request.silenceMaxMs);
     if (connectTimeoutMs !== undefined) boundConnect(outgoing, secure, connectTimeoutMs);
     outgoing.end(body);
     return { outgoing, response };
@@ -105,17 +102,6 @@ export function openExchange(target: HttpTarget): Exchange {
 interface Attempt {
   readonly outgoing: Http.ClientRequest;
   readonly response: Promise<Http.IncomingMessage>;
-}
-
-function boundSilence(outgoing: Http.ClientRequest, silenceMaxMs: number): void {
-  let timer: NodeJS.Timeout | undefined;
-  const end = (): void => clearTimeout(timer);
-  outgoing.on("information", () => {
-    end();
-    timer = setTimeout(() => outgoing.destroy(new Error(`silent for ${silenceMaxMs} ms`)), silenceMaxMs);
-  });
-  outgoing.once("response", end);
-  outgoing.once("close", end);
 }
 
 function boundConnect(outgoing: Http.ClientRequest, secure: boolean, timeoutMs: number): void {

@@ -44,7 +44,6 @@ export function openLink(identity: Identity, others: () => readonly string[] = (
       const response = await post("/agent/v1/poll", request, {
         signal,
         timeoutMs,
-        silenceMaxMs: LIMITS.pollSilenceMaxMs,
         maxResponseBytes: POLL_RESPONSE_BYTES_MAX,
       });
       if (response.status === 204) return null;

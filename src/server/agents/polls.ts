@@ -9,9 +9,10 @@ import type { Database } from "../db/database.ts";
 import { EVERYONE, NODES_CHANNEL } from "../rollout/wake.ts";
 
 export interface Waiter {
-  /** Resolves when woken, after the time, or when the caller goes away. */
-  wait(ms: number, signal: AbortSignal): Promise<void>;
-  cancel(): void;
+  /** Resolves when woken, after the time, or when the caller has left. */
+  wait(ms: number): Promise<void>;
+  leave(): void;
+  hasLeft(): boolean;
 }
 
 export interface Polls {
@@ -45,6 +46,7 @@ export async function openPolls(db: Database): Promise<Polls> {
 
   function register(nodeId: NodeId): Waiter {
     let rung = false;
+    let left = false;
     let onRing: (() => void) | null = null;
     const bell = () => {
       rung = true;
@@ -53,23 +55,24 @@ export async function openPolls(db: Database): Promise<Polls> {
     const group = waiting.get(nodeId) ?? new Set();
     waiting.set(nodeId, group.add(bell));
     return {
-      cancel() {
+      hasLeft: () => left,
+      leave() {
+        left = true;
         group.delete(bell);
         if (group.size === 0 && waiting.get(nodeId) === group) waiting.delete(nodeId);
+        onRing?.();
       },
-      wait(ms, signal) {
+      wait(ms) {
         return new Promise((resolve) => {
           const timer = setTimeout(done, ms);
           function done() {
             clearTimeout(timer);
-            signal.removeEventListener("abort", done);
             onRing = null;
             rung = false;
             resolve();
           }
           onRing = done;
-          signal.addEventListener("abort", done);
-          if (rung || signal.aborted) done();
+          if (rung || left) done();
         });
       },
     };

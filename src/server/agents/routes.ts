@@ -9,8 +9,7 @@ import type { Database } from "../db/database.ts";
 import type { DeliveryQuery, FindDelivery } from "./deliveries.ts";
 import { receivedHeartbeat } from "./heartbeat-body.ts";
 import type { StoreHeartbeat } from "./heartbeats.ts";
-import { createLifeSigns } from "./life-signs.ts";
-import type { Polls } from "./polls.ts";
+import type { Polls, Waiter } from "./polls.ts";
 import type { StoreReports } from "./reports.ts";
 import type { Standings } from "./standings.ts";
 
@@ -27,15 +26,10 @@ export interface AgentRoutesDeps {
 export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps): void {
   app.post("/agent/v1/poll", async (request, reply) => {
     const body = parseBody(PollRequest, request.body);
-    const gone = new AbortController();
-    reply.raw.once("close", () => gone.abort());
-    const signs = createLifeSigns(reply.raw);
-    try {
-      const answer = await poll(deps, request.nodeId, body, gone.signal, signs.begin);
-      return answer ?? (await reply.code(204).send());
-    } finally {
-      signs.end();
-    }
+    const waiter = deps.polls.register(request.nodeId);
+    reply.raw.once("close", waiter.leave);
+    const answer = await poll(deps, waiter, request.nodeId, body).finally(waiter.leave);
+    return answer ?? (await reply.code(204).send());
   });
 
   app.register(async (scope) => {
@@ -65,27 +59,20 @@ export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps)
 
 async function poll(
   deps: AgentRoutesDeps,
+  waiter: Waiter,
   nodeId: NodeId,
   { have, command_mark: mark, intent_serials: serials, head_issued_at, resync, wait_ms }: PollRequest,
-  signal: AbortSignal,
-  onWait: () => void,
 ): Promise<PollResponse | null> {
   const until = deps.now() + wait_ms;
   const headIssuedAt = head_issued_at === null ? null : Date.parse(head_issued_at);
   const query = { nodeId, have, mark, serials, headIssuedAt, resync };
-  const waiter = deps.polls.register(nodeId);
-  try {
-    for (let known = deps.standings.isCurrent(query); ; known = false) {
-      const answer = known ? null : await look(deps, query);
-      if (answer !== null) return answer;
-      const left = until - deps.now();
-      if (left <= 0 || signal.aborted) return null;
-      onWait();
-      await waiter.wait(left, signal);
-      if (signal.aborted) return null;
-    }
-  } finally {
-    waiter.cancel();
+  for (let known = deps.standings.isCurrent(query); ; known = false) {
+    const answer = known ? null : await look(deps, query);
+    if (answer !== null) return answer;
+    const left = until - deps.now();
+    if (left <= 0 || waiter.hasLeft()) return null;
+    await waiter.wait(left);
+    if (waiter.hasLeft()) return null;
   }
 }
 

@@ -79,16 +79,3 @@ test("USE-5: when all are away, one that is cut off tells more than those that a
   });
   await expect(open(nobody).send("/x", {})).rejects.toMatchObject({ code: "UNREACHABLE" });
 });
-
-test("USE-5: whoever began to say that it lives and falls silent is left", async () => {
-  const server = createServer((_request, response) => response.writeProcessing());
-  servers.push(server);
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const hangs = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const living = await replica(() => ({ status: 200 }));
-  const replicas = open(hangs, living);
-  const began = performance.now();
-  expect((await replicas.send("/poll", { timeoutMs: 30_000, silenceMaxMs: 100 })).status).toBe(200);
-  expect(performance.now() - began).toBeLessThan(10_000);
-  replicas.close();
-});
