@@ -21,16 +21,18 @@ interface Step {
 /** Advances the rollout once and looks at what the step did. */
 export function watchedStep(table: RolloutTable): (now: number) => void {
   let last: number | null = null;
+  let isOpening = false;
   return (now) => {
     const before = table.nodes.map((node) => ({ ...node }));
     const commandsBefore = table.commands.length;
     const rollout = table.rollout();
-    const isIdle = last === now && !table.hasWork();
+    const isIdle = last === now && !table.hasWork() && !isOpening;
     const applied = table.consumed.length;
     const decision = table.advance(now);
     const step = { before, commandsBefore, table, decision, now };
     if (isIdle) idle(decision);
     last = now;
+    isOpening = decision.launchBatch !== null && decision.wakeAt === now + 1;
     const asked = table.consumed.slice(applied).filter((signal) => signal.applied);
     endsHold(
       step,

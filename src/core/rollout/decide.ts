@@ -3,7 +3,8 @@
  *
  * 1. A batch is launched only when every node of the one before it is settled and the gate between them is open.
  * 2. Pause, cancel and rollback take effect at the batch boundary, the health wait included.
- * 3. Calling it again with the rows it produced changes nothing until something new happens.
+ * 3. A batch is opened over several steps, so that no step grows with it. What is asked for meanwhile keeps the rest.
+ * 4. Calling it again with the rows it produced changes nothing until something new happens.
  */
 import { applyReports } from "./apply-reports.ts";
 import { applySignals } from "./apply-signals.ts";
@@ -21,8 +22,11 @@ export function decideRollout(rows: RolloutRows, now: number): RolloutDecision {
   applyReports(draft, rows.reports);
   if (isActive(draft.rollout.status)) {
     observeBatch(draft, now);
-    passReverseGate(draft, now);
-    passGate(draft, now);
+    if (draft.isOpening(now)) draft.openBatch(draft.rollout.currentBatch, "forward");
+    else {
+      passReverseGate(draft, now);
+      passGate(draft, now);
+    }
   }
   return draft.finish(now);
 }

@@ -45,12 +45,13 @@ export interface Launch {
 }
 
 /**
- * Forward: every pending node of the batch. Reverse: every one that succeeded and of which is known what it ran before.
- * The server finds them by the index.
+ * Forward: pending nodes of the batch, so many at most; the next steps launch the others. Reverse: every one that
+ * succeeded and of which is known what it ran before. The server finds them by the index.
  */
 export interface BatchLaunch {
   readonly index: number;
   readonly direction: Direction;
+  readonly most: number | null;
 }
 
 export type DecidedEvent =

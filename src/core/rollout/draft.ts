@@ -6,7 +6,7 @@ import { incidentOfNode } from "./incidents.ts";
 import { patchOfNode, patchOfRollout } from "./patches.ts";
 import type { BatchNode, RolloutRow, RolloutRows, StatusCounts, Why } from "./rows.ts";
 import { step, type RolloutEvent } from "./states.ts";
-import { wakeAt } from "./wake.ts";
+import { wakeAfterLaunch, wakeAt } from "./wake.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export type DraftNode = Writable<BatchNode> & { changed: boolean; stands: Stands };
@@ -67,11 +67,19 @@ export function Draft(rows: RolloutRows) {
   }
 
   function openBatch(index: number, direction: BatchLaunch["direction"]): void {
-    launchBatch = { index, direction };
+    if (index !== rollout.currentBatch || direction === "reverse")
+      events.push({ kind: "rollout.batch", batch: index, direction });
+    launchBatch = { index, direction, most: direction === "forward" ? rows.launchesPerStep : null };
     rollout.currentBatch = index;
     rollout.healthUntil = null;
-    events.push({ kind: "rollout.batch", batch: index, direction });
   }
+
+  /** Nodes of the current batch have yet to be launched, and nothing was asked for that keeps them. */
+  const isOpening = (now: number): boolean =>
+    rollout.status === "running" &&
+    rows.next?.index === rollout.currentBatch &&
+    !(rollout.pauseRequested || rollout.cancelRequested || rollout.rollbackRequested) &&
+    (rollout.intentNotAfter === null || rollout.intentNotAfter > now);
 
   const finish = (now: number): RolloutDecision => ({
     rollout: patchOfRollout(rollout, counts),
@@ -82,7 +90,10 @@ export function Draft(rows: RolloutRows) {
     appliedSignals,
     incidents,
     events,
-    wakeAt: wakeAt(rollout, [...nodes.values()], launchBatch !== null, now),
+    wakeAt:
+      launchBatch === null
+        ? wakeAt(rollout, [...nodes.values()], now)
+        : wakeAfterLaunch(launchBatch, rows.next, now),
   });
 
   return {
@@ -102,6 +113,7 @@ export function Draft(rows: RolloutRows) {
     change,
     launch,
     openBatch,
+    isOpening,
     finish,
   };
 }

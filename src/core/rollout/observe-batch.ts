@@ -11,7 +11,8 @@ export function observeBatch(draft: Draft, now: number): void {
   const { rollout } = draft;
   for (const node of draft.atWork()) failSilent(draft, node, now);
   const forward = draft.atWork().filter((node) => node.direction === "forward");
-  const isInstalled = forward.length > 0 && forward.every((node) => node.phase === "VERIFYING");
+  const isWhole = forward.length > 0 && !draft.isOpening(now);
+  const isInstalled = isWhole && forward.every((node) => node.phase === "VERIFYING");
   if (isInstalled) rollout.healthUntil ??= now + waitOf(rollout);
   for (const node of draft.atWork().filter(({ phase }) => phase === "VERIFYING")) {
     const due = healthDueAt(rollout, node, now);

@@ -72,9 +72,13 @@ export interface BatchNode {
 
 export type StatusCounts = Readonly<Record<NodeUpgradeStatus, number>>;
 
-/** The first batch after the current one with nodes that wait, those about to be skipped left out. */
+/**
+ * The first batch with nodes that wait, those about to be skipped left out: the current one, while it is being opened,
+ * or one after it.
+ */
 export interface NextBatch {
   readonly index: number;
+  readonly nodes: number;
   /** By the value of the label that `maxUnavailable` names: nodes of the batch, and nodes outside it that are away. */
   readonly byValue: readonly { readonly value: string; readonly nodes: number; readonly away: number }[];
 }
@@ -108,4 +112,5 @@ export interface RolloutRows {
   readonly lastSucceeded: number | null;
   readonly signals: readonly SignalRow[];
   readonly reports: readonly ReportRow[];
+  readonly launchesPerStep: number;
 }

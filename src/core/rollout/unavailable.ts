@@ -23,10 +23,9 @@ export function findOverLimit(draft: Draft): OverLimit | null {
 
 /** Nodes of the current batch are counted as this step leaves them. */
 const awayHere = (draft: Draft, value: string): number =>
-  draft
-    .inBatch()
-    .filter(
-      ({ labelValue, status, facts }) =>
-        labelValue === value &&
-        (status === "failed" || status === "failed_rollback" || AWAY_STATES.includes(facts.nodeState)),
-    ).length;
+  draft.inBatch().filter(
+    ({ labelValue, status, facts }) =>
+      labelValue === value &&
+      status !== "pending" && // counted with those that would join
+      (status === "failed" || status === "failed_rollback" || AWAY_STATES.includes(facts.nodeState)),
+  ).length;

@@ -1,7 +1,8 @@
 /** When a rollout wants to be looked at again, should nothing else happen. */
 import { LIMITS } from "../limits.ts";
 import type { DraftNode, DraftRollout } from "./draft.ts";
-import type { RolloutRow } from "./rows.ts";
+import type { BatchLaunch } from "./decision.ts";
+import type { NextBatch, RolloutRow } from "./rows.ts";
 
 /** A node that was never heard of has not begun when its command is over. */
 const UNHEARD_MS = LIMITS.commandLifetimeMs + 60_000;
@@ -25,13 +26,11 @@ export function healthDueAt(rollout: RolloutRow, node: DraftNode, now: number): 
   return (node.installedAt ?? now) + rollout.healthWaitMs;
 }
 
-export function wakeAt(
-  rollout: DraftRollout,
-  nodes: readonly DraftNode[],
-  opensBatch: boolean,
-  now: number,
-): number | null {
-  if (opensBatch) return now + UNHEARD_MS;
+/** At once while nodes of the batch wait for theirs. */
+export const wakeAfterLaunch = ({ most }: BatchLaunch, next: NextBatch | null, now: number): number =>
+  most !== null && next !== null && next.nodes > most ? now + 1 : now + UNHEARD_MS;
+
+export function wakeAt(rollout: DraftRollout, nodes: readonly DraftNode[], now: number): number | null {
   const times = nodes.flatMap((node) => {
     if (node.status !== "in_progress") return [];
     if (node.phase !== "VERIFYING") return [givenUpAt(node, now)];

@@ -1,4 +1,9 @@
-/** Writes a decision in the transaction that read its rows, with an event for each change. */
+/**
+ * Writes a decision in the transaction that read its rows, with an event for each change.
+ *
+ * 1. A settled assignment asks nothing of its node: it comes with the poll that ends by itself, within seconds. Waking
+ *    every node of a batch for it would cost as much as their commands do.
+ */
 import type { NodeId, RolloutId } from "../../core/ids.ts";
 import type { BatchLaunch, Launch, NodePatch, RolloutDecision } from "../../core/rollout/decision.ts";
 import type { RolloutRows } from "../../core/rollout/rows.ts";
@@ -27,8 +32,7 @@ export async function commitDecision(
   const settled = decision.nodes.filter((node) => isSettled(node.status));
   const touched = settled.filter((node) => node.stands !== "untouched");
   await lockNodes(tx, [...launches, ...touched]);
-  await launchNodes(tx, authority, id, launches, now);
-  await settleNodes(tx, authority, id, touched, now);
+  await bothOf(launchNodes(tx, authority, id, launches, now), settleNodes(tx, authority, id, touched, now));
   if (decision.skipPending)
     await tx`update rollout_nodes set status = 'skipped' where rollout_id = ${id} and status = 'pending'`;
   await consume(tx, rows, decision);
@@ -37,8 +41,13 @@ export async function commitDecision(
   await appendEvents(tx, eventsOf({ id, groupId }, decision.events, opened));
   await notifyNodes(
     tx,
-    [...launches, ...touched].map(({ nodeId }) => nodeId),
-  );
+    launches.map(({ nodeId }) => nodeId),
+  ); // (1)
+}
+
+/** One signs while the database works for the other. Neither may go on in a transaction that the other has given up. */
+async function bothOf(...work: readonly Promise<void>[]): Promise<void> {
+  for (const done of await Promise.allSettled(work)) if (done.status === "rejected") throw done.reason;
 }
 
 /** A group looks at its components' states and at what they have read, not at their nodes. */
@@ -54,12 +63,13 @@ async function lockNodes(tx: Transaction, nodes: readonly { readonly nodeId: Nod
 
 async function openBatch(tx: Transaction, id: RolloutId, batch: BatchLaunch | null): Promise<Launch[]> {
   if (batch === null) return [];
-  const { index, direction } = batch;
+  const { index, direction, most } = batch;
   const from = direction === "forward" ? "pending" : "succeeded";
   const rows = await tx<{ node_id: NodeId; attempt_count: number }[]>`
     select node_id, attempt_count from rollout_nodes
     where rollout_id = ${id} and batch_index = ${index} and status = ${from}
-      and (${direction === "forward"} or previous_checksum is not null)`;
+      and (${direction === "forward"} or previous_checksum is not null)
+    limit ${most}`;
   // A way back bears the number of the attempt that it takes back.
   return rows.map(({ node_id, attempt_count }) => ({
     nodeId: node_id,

@@ -10,14 +10,12 @@ export async function loadNext(
   signals: readonly SignalRow[],
 ): Promise<NextBatch | null> {
   const skipped = signals.flatMap(({ kind, nodeId }) => (kind === "skip" && nodeId !== null ? [nodeId] : []));
-  const [row] = await tx<{ index: number }[]>`
-    select batch_index as index from rollout_nodes
-    where rollout_id = ${rollout.id} and status = 'pending' and batch_index > ${rollout.current_batch}
+  const [row] = await tx<{ index: number; nodes: number }[]>`
+    select batch_index as index, count(*)::int as nodes from rollout_nodes
+    where rollout_id = ${rollout.id} and status = 'pending' and batch_index >= ${rollout.current_batch}
       and not node_id = any(${skipped})
-    order by batch_index limit 1`;
-  return row === undefined
-    ? null
-    : { index: row.index, byValue: await countByValue(tx, rollout, row.index, skipped) };
+    group by batch_index order by batch_index limit 1`;
+  return row === undefined ? null : { ...row, byValue: await countByValue(tx, rollout, row.index, skipped) };
 }
 
 /** Of the whole profile; the current batch is counted by the decision itself, which may be changing it. */

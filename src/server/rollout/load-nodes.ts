@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../core/error-codes.ts";
 import type { CommandId, Digest, NodeId } from "../../core/ids.ts";
 import type { NodeState, ProgramReport } from "../../core/protocol/agent-api.ts";
 import type { HealthFacts } from "../../core/rollout/health.ts";
-import type { BatchNode, SignalRow } from "../../core/rollout/rows.ts";
+import type { BatchNode, ReportRow, SignalRow } from "../../core/rollout/rows.ts";
 import type { NodeUpgradeStatus } from "../../core/rollout/states.ts";
 import type { Direction } from "../../core/upgrade/job.ts";
 import type { UpgradePhase } from "../../core/upgrade/phases.ts";
@@ -44,9 +44,19 @@ interface NodeRecord extends HealthRecord {
   readonly label_value: string | null;
 }
 
-export async function loadBatch(tx: Transaction, rollout: RolloutRecord): Promise<BatchNode[]> {
+export async function loadBatch(
+  tx: Transaction,
+  rollout: RolloutRecord,
+  reports: readonly ReportRow[],
+): Promise<BatchNode[]> {
   if (rollout.current_batch < 0) return [];
-  return read(tx, rollout, tx`and rn.batch_index = ${rollout.current_batch}`);
+  const reported = [...new Set(reports.map(({ nodeId }) => nodeId))];
+  return read(
+    tx,
+    rollout,
+    tx`and rn.batch_index = ${rollout.current_batch} and rn.status <> 'pending'`,
+    reported,
+  );
 }
 
 /** `retry` without a node means all that failed. */
@@ -61,15 +71,18 @@ export async function loadNamed(
   return read(
     tx,
     rollout,
-    tx`and rn.batch_index <> ${rollout.current_batch}
+    tx`and (rn.batch_index <> ${rollout.current_batch} or rn.status = 'pending')
       and (rn.node_id = any(${named}) or (${allFailed} and rn.status = 'failed'))`,
+    [],
   );
 }
 
+/** What a node says of itself is read where it is judged by it: when it is installed, or has just said so. */
 async function read(
   tx: Transaction,
   rollout: RolloutRecord,
   which: ReturnType<Transaction>,
+  reported: readonly NodeId[],
 ): Promise<BatchNode[]> {
   const rows = await tx<NodeRecord[]>`
     select rn.node_id, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct, rn.direction,
@@ -80,7 +93,8 @@ async function read(
     join nodes n on n.id = rn.node_id
     left join node_config_state state
       on state.node_id = rn.node_id and state.chain_profile_id = ${rollout.chain_profile_id}
-    left join node_heartbeats hb on hb.node_id = rn.node_id
+    left join node_heartbeats hb on hb.node_id = rn.node_id and rn.status = 'in_progress'
+      and (rn.upgrade_phase = 'VERIFYING' or rn.node_id = any(${reported}))
     left join lateral (
       select report from jsonb_array_elements(hb.programs) as report
       where report->>'chain_profile_id' = ${rollout.chain_profile_id} limit 1

@@ -1,5 +1,6 @@
 /** Reads what `decideRollout` needs, under the rollout's row lock. */
 import type { CommandId, NodeId, RolloutId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
 import type { UpgradeReport } from "../../core/protocol/agent-api.ts";
 import type { GroupId } from "../../core/protocol/group-api.ts";
 import type { ReportRow, RolloutRows, SignalRow, StatusCounts } from "../../core/rollout/rows.ts";
@@ -23,17 +24,26 @@ export async function loadRollout(tx: Transaction, id: RolloutId): Promise<Loade
   const [row] = await tx<RolloutRecord[]>`
     select *, clock_timestamp() as db_now from rollouts where id = ${id} for update`;
   if (row === undefined) return null;
-  const signals = await loadSignals(tx, id);
-  const [batch, named, counts, next, lastSucceeded, reports] = await Promise.all([
-    loadBatch(tx, row),
+  const [signals, reports] = await Promise.all([loadSignals(tx, id), loadReports(tx, id)]);
+  const [batch, named, counts, next, lastSucceeded] = await Promise.all([
+    loadBatch(tx, row, reports),
     loadNamed(tx, row, signals),
     loadCounts(tx, id),
     loadNext(tx, row, signals),
     loadLastSucceeded(tx, row, signals),
-    loadReports(tx, id),
   ]);
   return {
-    rows: { rollout: rolloutRow(row), batch, named, counts, next, lastSucceeded, signals, reports },
+    rows: {
+      rollout: rolloutRow(row),
+      batch,
+      named,
+      counts,
+      next,
+      lastSucceeded,
+      signals,
+      reports,
+      launchesPerStep: LIMITS.launchesPerStep,
+    },
     now: row.db_now.getTime(),
     chain: row.chain_profile_id,
     strategy: row.strategy,

@@ -62,12 +62,13 @@ export interface TableWish extends Partial<RolloutRow> {
   readonly nodeIds?: readonly NodeId[];
   readonly target?: Digest;
   readonly previousOf?: (n: number) => Digest | null;
+  readonly launchesPerStep?: number;
 }
 
 /** `decide` is the real one, unless a test wants to see that a broken one is caught. */
 export function createRolloutTable(wish: TableWish, decide: Decide = decideRollout) {
   const { nodes: count, batchSize, canarySize, labelOf = () => null, number = 1, ...more } = wish;
-  const { nodeIds, target = TARGET, previousOf = () => PREVIOUS, ...changes } = more;
+  const { nodeIds, target = TARGET, previousOf = () => PREVIOUS, launchesPerStep = 100, ...changes } = more;
   const batchOf = (n: number): number => {
     if (canarySize === undefined) return Math.floor(n / batchSize);
     return n < canarySize ? 0 : 1 + Math.floor((n - canarySize) / batchSize);
@@ -136,17 +137,19 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
         ({ kind, nodeId }) =>
           nodeId === node.nodeId || (kind === "retry" && nodeId === null && node.status === "failed"),
       );
-    const here = (node: NodeRow): boolean => node.batchIndex === rollout.currentBatch;
+    const isBegun = (node: NodeRow): boolean =>
+      node.batchIndex === rollout.currentBatch && node.status !== "pending";
     const succeeded = nodes.filter(goesBack).map((node) => node.batchIndex);
     return {
       rollout,
-      batch: nodes.filter(here).map((node) => ({ ...node })),
-      named: nodes.filter((node) => !here(node) && isNamed(node)).map((node) => ({ ...node })),
+      batch: nodes.filter(isBegun).map((node) => ({ ...node })),
+      named: nodes.filter((node) => !isBegun(node) && isNamed(node)).map((node) => ({ ...node })),
       counts,
       next: loadNext(),
       lastSucceeded: succeeded.length === 0 ? null : Math.max(...succeeded),
       signals,
       reports,
+      launchesPerStep,
     };
   }
 
@@ -154,7 +157,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     const waiting = nodes.filter(
       (node) =>
         node.status === "pending" &&
-        node.batchIndex > rollout.currentBatch &&
+        node.batchIndex >= rollout.currentBatch &&
         !signals.some(({ kind, nodeId }) => kind === "skip" && nodeId === node.nodeId),
     );
     if (waiting.length === 0) return null;
@@ -170,7 +173,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       nodes: opening.filter((node) => node.labelValue === value).length,
       away: nodes.filter((node) => node.labelValue === value && isAway(node)).length,
     }));
-    return { index, byValue: rollout.maxUnavailable === null ? [] : byValue };
+    return { index, nodes: opening.length, byValue: rollout.maxUnavailable === null ? [] : byValue };
   }
 
   function launch({ nodeId, direction, attempt }: Launch, now: number): void {
@@ -185,11 +188,12 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
 
   function opened({ launchBatch }: RolloutDecision): Launch[] {
     if (launchBatch === null) return [];
-    const { index, direction } = launchBatch;
+    const { index, direction, most } = launchBatch;
     const isMeant = (node: NodeRow): boolean =>
       direction === "forward" ? node.status === "pending" : goesBack(node);
     return nodes
       .filter((node) => node.batchIndex === index && isMeant(node))
+      .slice(0, most ?? undefined)
       .map(({ nodeId, attempt }) => ({
         nodeId,
         direction,
