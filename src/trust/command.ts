@@ -13,7 +13,24 @@ export type CommandDraft = Omit<CommandHeader, "content_hash" | "signer_key_id">
 
 export function signCommand(draft: CommandDraft, payload: UpgradePayload, signer: Signer): Buffer {
   const content = canonicalBytes(payload);
-  const header = { ...draft, signer_key_id: signer.record.key_id, content_hash: digestOf(content) };
+  const header: CommandHeader = {
+    assignment_config_version: draft.assignment_config_version,
+    attempt: draft.attempt,
+    chain_profile_id: draft.chain_profile_id,
+    cluster_id: draft.cluster_id,
+    command_id: draft.command_id,
+    command_type: draft.command_type,
+    content_hash: digestOf(content),
+    direction: draft.direction,
+    expires_at: draft.expires_at,
+    fingerprint: draft.fingerprint,
+    intent_digest: draft.intent_digest,
+    issued_at: draft.issued_at,
+    rollout_id: draft.rollout_id,
+    sequence: draft.sequence,
+    signer_key_id: signer.record.key_id,
+    subject_node_id: draft.subject_node_id,
+  }; // in the order of the canonical form, as the headers of snapshots
   return signFrame(COMMAND_DOMAIN, header, content, [signer]);
 }
 

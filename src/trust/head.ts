@@ -34,16 +34,16 @@ export function signHead(draft: HeadDraft, signers: Signers): Buffer {
   const content = canonicalBytes(draft.content);
   const [first, ...others] = signers;
   const header: HeadHeader = {
-    schema_version: HEAD_SCHEMA_VERSION,
-    cluster_id: draft.clusterId,
-    subject_node_id: draft.nodeId,
     authority_epoch: draft.epoch,
-    issued_at: new Date(draft.issuedAt).toISOString(),
-    expires_at: new Date(draft.issuedAt + draft.lifetimeMs).toISOString(),
-    signer_key_id: first.record.key_id,
-    signature_algorithm: first.record.algorithm,
-    content_hash: digestOf(content),
+    cluster_id: draft.clusterId,
     ...(others.length === 0 ? {} : { co_signer_key_ids: others.map(({ record }) => record.key_id) }),
+    content_hash: digestOf(content),
+    expires_at: new Date(draft.issuedAt + draft.lifetimeMs).toISOString(),
+    issued_at: new Date(draft.issuedAt).toISOString(),
+    schema_version: HEAD_SCHEMA_VERSION,
+    signature_algorithm: first.record.algorithm,
+    signer_key_id: first.record.key_id,
+    subject_node_id: draft.nodeId,
   };
   return signFrame(HEAD_DOMAIN, header, content, signers);
 }

@@ -46,8 +46,7 @@ export function signIncrement(
 ): { readonly header: IncrementHeader; readonly frame: Buffer } {
   const content = canonicalBytes(draft.content);
   const header: IncrementHeader = {
-    ...envelopeOf(draft, signers),
-    content_hash: digestOf(content),
+    ...envelopeOf(draft, digestOf(content), signers),
     base_config_version: draft.base.version,
     base_content_hash: draft.base.contentHash,
     next_config_version: draft.version,

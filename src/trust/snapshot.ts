@@ -1,5 +1,5 @@
 /** Makes signed snapshots; verify-snapshot.ts takes them apart. */
-import type { ClusterId, NodeId, SnapshotId } from "../core/ids.ts";
+import type { ClusterId, Digest, NodeId, SnapshotId } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import { LIMITS } from "../core/limits.ts";
 import {
@@ -55,31 +55,33 @@ export interface SignedParts {
 
 /** The parts of the frame beside its content, which many nodes may share. */
 export function signSealed(draft: EnvelopeDraft, content: SealedContent, signers: Signers): SignedParts {
-  const header = { ...envelopeOf(draft, signers), content_hash: content.content_hash };
+  const header = envelopeOf(draft, content.content_hash, signers);
   const parts = signHeader(SNAPSHOT_DOMAIN, header, signers);
   return { header, bytes: parts.header, signatures: parts.signatures };
 }
 
-export function envelopeOf(draft: EnvelopeDraft, signers: Signers): Omit<SnapshotHeader, "content_hash"> {
+/** In the order of the canonical form: what stands so is printed many times faster, and a rollout prints thousands. */
+export function envelopeOf(draft: EnvelopeDraft, contentHash: Digest, signers: Signers): SnapshotHeader {
   const at = (ms: number) => new Date(ms).toISOString();
   return {
-    snapshot_id: draft.snapshotId,
-    schema_version: SNAPSHOT_SCHEMA_VERSION,
-    cluster_id: draft.clusterId,
-    subject_node_id: draft.subject,
-    scope_type: draft.scope,
-    scope_ids: [...(draft.scopeIds ?? [])],
-    roles: [...draft.roles],
-    organization_ids: [...(draft.organizationIds ?? [])],
-    config_version: draft.version,
     authority_epoch: draft.epoch,
-    issued_at: at(draft.issuedAt),
-    valid_from: at(draft.issuedAt - LIMITS.clockSkewMs),
-    expires_at: at(draft.issuedAt + draft.lifetimeMs),
-    refresh_after: at(draft.issuedAt + draft.lifetimeMs / 2),
-    signer_key_id: signers[0].record.key_id,
-    signature_algorithm: signers[0].record.algorithm,
+    cluster_id: draft.clusterId,
     ...coSignersOf(draft.scope, signers),
+    config_version: draft.version,
+    content_hash: contentHash,
+    expires_at: at(draft.issuedAt + draft.lifetimeMs),
+    issued_at: at(draft.issuedAt),
+    organization_ids: [...(draft.organizationIds ?? [])],
+    refresh_after: at(draft.issuedAt + draft.lifetimeMs / 2),
+    roles: [...draft.roles],
+    schema_version: SNAPSHOT_SCHEMA_VERSION,
+    scope_ids: [...(draft.scopeIds ?? [])],
+    scope_type: draft.scope,
+    signature_algorithm: signers[0].record.algorithm,
+    signer_key_id: signers[0].record.key_id,
+    snapshot_id: draft.snapshotId,
+    subject_node_id: draft.subject,
+    valid_from: at(draft.issuedAt - LIMITS.clockSkewMs),
   };
 }
 

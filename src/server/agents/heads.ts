@@ -55,14 +55,15 @@ export function isHeadDue(
 export function signHeadFor(authority: Authority, bundle: StoredBundle, { now, revoked }: AuthorityTime) {
   const { epoch, version, contentHash } = bundle;
   return (nodeId: NodeId, rows: readonly SnapshotRow[]): string => {
-    const scopes: HeadContent["scopes"] = { trust_bundle: { epoch, version, content_hash: contentHash } };
+    const scopes: HeadContent["scopes"] = {};
     for (const row of rows)
-      scopes[row.scope] = { epoch: row.epoch, version: row.version, content_hash: row.contentHash };
+      scopes[row.scope] = { content_hash: row.contentHash, epoch: row.epoch, version: row.version };
+    scopes.trust_bundle = { content_hash: contentHash, epoch, version };
     const content: HeadContent = {
-      scopes,
       revoked: revoked(nodeId)
         .slice(0, REVOKED_MAX)
-        .map(({ kind, id }) => ({ kind, id })),
+        .map(({ kind, id }) => ({ id, kind })),
+      scopes,
     };
     const draft = {
       clusterId: authority.clusterId,

@@ -30,7 +30,7 @@ export function createReportStore(db: Database, nudge: Nudge): StoreReports {
 
 async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise<Set<RolloutId>> {
   const rows = items.flatMap(({ nodeId, request }) =>
-    request.reports.map(({ report_id, command_id, body }) => ({
+    withoutOldNews(request.reports).map(({ report_id, command_id, body }) => ({
       report_id,
       command_id,
       node_id: nodeId,
@@ -62,6 +62,14 @@ async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise
   const fresh = new Set(stored.map((row) => row.report_id));
   await appendEvents(tx, refusals(rows.filter((row) => fresh.has(row.report_id))));
   return new Set(stored.map((row) => row.rollout_id));
+}
+
+/** How far a command had come is no news beside a later word of the same command. */
+function withoutOldNews(reports: ReportRequest["reports"]): ReportRequest["reports"] {
+  const last = new Map(reports.map((report) => [report.command_id, report]));
+  return reports.filter(
+    (report) => report.body.kind !== "progress" || last.get(report.command_id) === report,
+  );
 }
 
 type StoredReport = ReportRequest["reports"][number] & { readonly node_id: NodeId };

@@ -13,7 +13,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { SnapshotVersion } from "../../core/snapshot/envelope.ts";
 import type { CompiledScope } from "../../core/snapshot/roles.ts";
 import type { NodeRole } from "../../core/snapshot/scopes.ts";
-import { sealContent } from "../../trust/sealed-content.ts";
+import { sealContent, type SealedContent } from "../../trust/sealed-content.ts";
 import { signSealed } from "../../trust/snapshot.ts";
 import type { Transaction } from "../db/database.ts";
 import type { Authority } from "./authority.ts";
@@ -41,7 +41,7 @@ export async function publishSnapshots(
   now: number,
 ): Promise<PublishedSnapshot[]> {
   if (items.length === 0) return [];
-  const sealed = items.map((item) => ({ ...item, content: sealContent(item.scope, item.content) }));
+  const sealed = sealEach(items);
   await tx`
     select 1 from nodes where id = any(${[...new Set(items.map((item) => item.nodeId))]})
     order by id for no key update`; // (1)
@@ -51,6 +51,17 @@ export async function publishSnapshots(
   const [first] = refused;
   if (first !== undefined) throw new FairleadError(first.code, first.message);
   return published;
+}
+
+/** Most nodes of a batch get the same: it is looked through once. */
+function sealEach(items: readonly SnapshotItem[]): CompiledItem[] {
+  const sealed = new Map<string, SealedContent>();
+  return items.map((item) => {
+    const key = `${item.scope} ${JSON.stringify(item.content)}`;
+    const content = sealed.get(key) ?? sealContent(item.scope, item.content);
+    sealed.set(key, content);
+    return { ...item, content };
+  });
 }
 
 /** For who holds the nodes' locks already. What cannot be signed for one node does not stop the others. */

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { CommandId, NodeId } from "../../../src/core/ids.ts";
 import type { RolloutView } from "../../../src/core/protocol/operator-api.ts";
+import { progressAt } from "../../../src/core/upgrade/phases.ts";
 import { createReportStore, type StoreReports } from "../../../src/server/agents/reports.ts";
 import { manualRequest } from "../../support/server/creation-site.ts";
 import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
@@ -57,4 +58,27 @@ test("SNAP-16: a report about another node's command changes nothing", async () 
   await store({ nodeId: second!.node_id, request: refusalOf(first!.command_id) });
   expect(await answered(first!.command_id)).toHaveLength(0);
   expect(await rejectionsOf(second!.node_id)).toHaveLength(0);
+});
+
+test("ROLL-6: of what comes in one request, how far a command had come is not kept beside its verdict", async () => {
+  const [first, second] = commands;
+  const at = new Date().toISOString();
+  const news = (command_id: CommandId, action: number) => ({
+    report_id: randomUUID(),
+    command_id,
+    at,
+    body: { kind: "progress" as const, progress: progressAt(action) },
+  });
+  const { reports: verdict } = refusalOf(first!.command_id);
+  const reports = [news(first!.command_id, 1), news(first!.command_id, 2), ...verdict];
+  await store({ nodeId: first!.node_id, request: { reports, heartbeat: null } });
+  const early = { reports: [news(second!.command_id, 1), news(second!.command_id, 2)], heartbeat: null };
+  await store({ nodeId: second!.node_id, request: early });
+  const kept = await here.db`
+    select node_id, body->>'kind' as kind, body->'progress'->>'action_name' as action from upgrade_reports
+    where command_id = any(${commands.map(({ command_id }) => command_id)}) order by node_id`;
+  expect(kept.map(({ kind, action }) => [kind, action])).toEqual([
+    ["refused", null],
+    ["progress", progressAt(2).action_name],
+  ]);
 });
