@@ -8,13 +8,16 @@ import { join } from "node:path";
 import { spawnDetached, type SpawnOptions } from "../../../src/host/process.ts";
 import {
   identityOf,
+  isAlive,
   killProcess,
   type ProcessIdentity,
   stopProcess,
   waitForExit,
 } from "../../../src/host/process-identity.ts";
+import { eventually } from "./eventually.ts";
 
 const GRACE_MS = 20_000;
+const LOG_TAIL = 2_000;
 
 export type LabProcesses = ReturnType<typeof labProcesses>;
 
@@ -39,6 +42,16 @@ export function labProcesses(folder: string, places: readonly string[]) {
         closeSync(out);
         closeSync(log);
       }
+    },
+    /** Waits for a sign of a process that was started here; one that has ended instead is told with its last words. */
+    async signOf(name: string, identity: ProcessIdentity, look: () => Promise<boolean>): Promise<void> {
+      const seen = await eventually(`${name} is up`, async () => {
+        if (!isAlive(identity)) return "ended";
+        return (await look()) ? "up" : null;
+      });
+      if (seen === "up") return;
+      const log = await readFile(join(folder, `${name}.log`), "utf8");
+      throw new Error(`${name} ended while it started: ${log.slice(-LOG_TAIL)}`);
     },
     /** Politely, last started first; then what they left behind, by force. */
     async stopAll(): Promise<void> {

@@ -8,7 +8,6 @@ import type { Deployment } from "../../../src/server/drive/deployments.ts";
 import { connectEngine } from "../../../src/server/drive/engine.ts";
 import { restateBinary, SMALL_RESTATE } from "../../../src/server/embedded/restate.ts";
 import { ensureRequestIdentity } from "../../../src/server/embedded/restate-identity.ts";
-import { eventually } from "../lab/eventually.ts";
 import { killHard, type LabProcesses } from "../lab/processes.ts";
 import { freePort } from "../programs/free-port.ts";
 
@@ -56,7 +55,7 @@ export async function startRestateCluster(folder: string, processes: LabProcesse
 
   await Promise.all(ports.map(async (_, index) => start(index)));
   const answers = (index: number) =>
-    eventually(`Restate node ${index + 1} answers`, async () =>
+    processes.signOf(`restate-n${index + 1}`, running.get(index)!, async () =>
       isHealthy(at(ports[index]!.ingress), "/restate/health"),
     );
   await Promise.all(ports.map(async (_, index) => answers(index)));

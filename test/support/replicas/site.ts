@@ -103,7 +103,7 @@ async function startIn(folder: string, processes: LabProcesses): Promise<Replica
         const handlers = ["--handlers-listen", `127.0.0.1:${build.handlersPort}`];
         const args = [build.command, "server", ...flags, ...handlers];
         running = await processes.start(name, NODE, args, { env: commandEnv(home) });
-        await eventually(`${name} listens`, async () =>
+        await processes.signOf(name, running, async () =>
           (await readFile(join(folder, `${name}.out`), "utf8")).includes("\n"),
         );
       },
