@@ -17,7 +17,7 @@ import { isHeadDue, readAuthorityTime, signHeadFor } from "./heads.ts";
 import { raiseCommandSequences } from "./restored-sequences.ts";
 import { findSnapshots, type SnapshotRow } from "./snapshot-rows.ts";
 import type { Standing } from "./standings.ts";
-import { findCommands, findVoidIntents, type SentCommand } from "./waiting.ts";
+import { COMMANDS_MAX, findCommands, findVoidIntents, type SentCommand } from "./waiting.ts";
 
 export interface DeliveryQuery {
   readonly nodeId: NodeId;
@@ -39,7 +39,6 @@ export type FindDelivery = (query: DeliveryQuery) => Promise<Delivery>;
 
 const NONE: SnapshotVersion = { epoch: 0, version: 0 };
 const VOID_INTENTS_MAX = 16;
-const COMMANDS_MAX = 16;
 
 export function createDeliveryFinder(
   db: Database,
@@ -67,7 +66,7 @@ export function createDeliveryFinder(
       return asked.map(({ nodeId, have, mark, headIssuedAt, head }, at) => {
         const own = rows[at]!;
         const bundles = bundlesAfter(bundle, have.trust_bundle ?? NONE);
-        const sent = (commands.get(nodeId) ?? []).slice(0, COMMANDS_MAX);
+        const sent = commands.get(nodeId) ?? [];
         const void_intents = (voids.get(nodeId) ?? []).slice(-VOID_INTENTS_MAX);
         const answer = answerOf({
           ...framesOf(own, bundles),
@@ -80,7 +79,7 @@ export function createDeliveryFinder(
         return { answer, standing: isPlain ? standingAfter(before, own, sent) : null };
       });
     },
-    { itemsMax: 500, lingerMs: 2, concurrentMax: 2 },
+    { itemsMax: 500, lingerMs: 10, concurrentMax: 2 },
   );
 }
 

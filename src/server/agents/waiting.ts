@@ -5,6 +5,9 @@ import type { MerkleProof } from "../../core/protocol/intent.ts";
 import type { Database } from "../db/database.ts";
 import type { DeliveryQuery } from "./deliveries.ts";
 
+/** A node takes no more at once. */
+export const COMMANDS_MAX = 16;
+
 type WaitingQuery = Pick<DeliveryQuery, "nodeId" | "mark" | "serials">;
 
 export interface SentCommand {
@@ -22,9 +25,13 @@ export async function findCommands(
     select c.node_id, c.rollout_id, c.sequence, c.frame, p.proof
     from unnest(${queries.map(({ nodeId }) => nodeId)}::uuid[], ${queries.map(({ mark }) => mark)}::bigint[])
       as q(node_id, mark)
-    join commands c on c.node_id = q.node_id and c.sequence > q.mark and c.answered_at is null and c.expires_at > now()
+    cross join lateral (
+      select node_id, rollout_id, sequence, frame from commands
+      where node_id = q.node_id and sequence > q.mark and answered_at is null and expires_at > now()
+      order by sequence limit ${COMMANDS_MAX}
+    ) c
     join rollout_proofs p on p.rollout_id = c.rollout_id and p.node_id = c.node_id
-    order by c.sequence limit ${queries.length * 16}`;
+    order by c.sequence`;
   const intents = await findIntents(db, new Set(rows.map((row) => row.rollout_id)));
   return collect(
     rows.map(({ node_id, rollout_id, sequence, frame, proof }) => {

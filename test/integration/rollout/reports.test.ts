@@ -74,7 +74,7 @@ test("ROLL-6: of what comes in one request, how far a command had come is not ke
   await store({ nodeId: first!.node_id, request: { reports, heartbeat: null } });
   const early = { reports: [news(second!.command_id, 1), news(second!.command_id, 2)], heartbeat: null };
   await store({ nodeId: second!.node_id, request: early });
-  const kept = await here.db`
+  const kept = await here.db<{ kind: string; action: string | null }[]>`
     select node_id, body->>'kind' as kind, body->'progress'->>'action_name' as action from upgrade_reports
     where command_id = any(${commands.map(({ command_id }) => command_id)}) order by node_id`;
   expect(kept.map(({ kind, action }) => [kind, action])).toEqual([
