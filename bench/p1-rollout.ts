@@ -22,7 +22,7 @@ import { rowsAloneRate } from "./rollout/rows-alone.ts";
 
 const BATCH_SIZE = 500;
 const FLEETS = 2;
-const LOOK_MS = 200;
+const LOOK_MS = 1_000;
 const ROLLOUT_TIMEOUT_MS = 15 * 60_000;
 const REACH = { nodesPerSecond: 1_000, timesPeer: 200 } as const;
 
