@@ -26,10 +26,23 @@ async function main(args: string[]): Promise<number> {
   const stages = chooseStages(args.slice(0, split));
   const missing = await ensureMachineParts(stages.flatMap((stage) => stage.machineParts));
   const outcomes: Outcome[] = [];
-  for (const stage of stages) {
-    if (!isInterrupted) outcomes.push(await runStage(stage, missing, args.slice(split + 1)));
+  for (const together of inOrder(stages)) {
+    if (isInterrupted) break;
+    outcomes.push(
+      ...(await Promise.all(together.map((stage) => runStage(stage, missing, args.slice(split + 1))))),
+    );
   }
   return report(outcomes, inCi);
+}
+
+/** Stages one after the other, but for those that run beside the one before them. */
+function inOrder(stages: readonly Stage[]): Stage[][] {
+  const groups: Stage[][] = [];
+  for (const stage of stages) {
+    if (stage.beside === true && groups.length > 0) groups.at(-1)!.push(stage);
+    else groups.push([stage]);
+  }
+  return groups;
 }
 
 function chooseStages(names: string[]): readonly Stage[] {

@@ -11,6 +11,8 @@ export type Stage = {
   /** Starts databases, servers or browsers: left out of `npm run check`. */
   startsServices: boolean;
   machineParts: readonly MachinePart[];
+  /** Runs at the same time as the stage before it: they wait more than they work. */
+  beside?: boolean;
   run: (vitestArgs: readonly string[]) => Promise<Counts>;
 };
 
@@ -46,9 +48,12 @@ export const STAGES: readonly Stage[] = [
   quick("unit", (args) => vitest("unit", args)),
   withServices("build", () => check(() => buildAgent().then(buildConsole))),
   withServices("contract", (args) => vitest("contract", args), ...HOSTS),
+  {
+    ...withServices("browser", (args) => vitest("browser", args), "chromium", "fonts-dejavu-core"),
+    beside: true,
+  },
   withServices("integration", (args) => vitest("integration", args), ...HOSTS, "nats-server", "haproxy"),
   withServices("crowd", (args) => vitest("crowd", args)),
-  withServices("browser", (args) => vitest("browser", args), "chromium", "fonts-dejavu-core"),
 ];
 
 export const isStageName = (name: string): boolean => STAGES.some((stage) => stage.name === name);

@@ -192,17 +192,21 @@ describe("delivery", () => {
 
   test("ROLL-19: a receiver that never takes it is given up after ten attempts, and can be sent it again", async () => {
     const { webhook } = await added();
+    const earlier = receiver.received.length;
     receiver.answers = Array.from({ length: 10 }, () => 500);
     await moved(await insertRollout(here.db), "pending", "running");
-    // The last waits are minutes by design: they are cut short.
+    // The last waits are minutes by design: they are cut short, where no attempt is under way.
     const failed = await until("given up", async () => {
-      await here.db`update webhook_deliveries set next_attempt_at = now() where status = 'pending' and last_error is not null`;
+      const attempts = receiver.received.length - earlier;
+      await here.db`
+        update webhook_deliveries set next_attempt_at = now()
+        where status = 'pending' and attempts = ${attempts} and attempts between 1 and 9`;
       return (await deliveries(webhook.id)).find(({ status }) => status === "failed");
     });
     expect(failed).toMatchObject({ attempts: 10, last_status: 500, last_error: "answered 500" });
     const before = receiver.received.length;
     const again = await ask("POST", `/webhooks/${webhook.id}/deliveries/${failed.id}/redeliver`);
-    expect(again).toMatchObject({ status: 202, body: { id: failed.id, status: "pending" } });
+    expect(again).toMatchObject({ status: 202, body: { id: failed.id } });
     const received = await receiver.got(before + 1);
     expect(received.at(-1)!.headers["webhook-id"]).toBe(failed.id);
     expect(await settled(webhook.id)).toMatchObject({ id: failed.id, status: "delivered" });
@@ -211,7 +215,7 @@ describe("delivery", () => {
   test("ROLL-19: a test is sent at once, and is signed like any other", async () => {
     const { webhook, secret } = await added();
     const answer = await ask("POST", `/webhooks/${webhook.id}/test`);
-    expect(answer).toMatchObject({ status: 202, body: { kind: "test", attempts: 0 } });
+    expect(answer).toMatchObject({ status: 202, body: { kind: "test" } }); // it may have been sent by now
     const [message] = await receiver.got(1);
     expect(new Webhook(secret).verify(message!.body, message!.headers)).toMatchObject({
       type: "test",
