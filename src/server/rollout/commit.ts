@@ -1,9 +1,4 @@
-/**
- * Writes a decision in the transaction that read its rows, with an event for each change.
- *
- * 1. A settled assignment asks nothing of its node: it comes with the poll that ends by itself, within seconds. Waking
- *    every node of a batch for it would cost as much as their commands do.
- */
+/** Writes a decision in the transaction that read its rows, with an event for each change. */
 import type { NodeId, RolloutId } from "../../core/ids.ts";
 import type { BatchLaunch, Launch, NodePatch, RolloutDecision } from "../../core/rollout/decision.ts";
 import type { RolloutRows } from "../../core/rollout/rows.ts";
@@ -41,8 +36,8 @@ export async function commitDecision(
   await appendEvents(tx, eventsOf({ id, groupId }, decision.events, opened));
   await notifyNodes(
     tx,
-    launches.map(({ nodeId }) => nodeId),
-  ); // (1)
+    [...launches, ...touched].map(({ nodeId }) => nodeId),
+  );
 }
 
 /** One signs while the database works for the other. Neither may go on in a transaction that the other has given up. */
