@@ -27,7 +27,8 @@ export async function commitDecision(
   const settled = decision.nodes.filter((node) => isSettled(node.status));
   const touched = settled.filter((node) => node.stands !== "untouched");
   await lockNodes(tx, [...launches, ...touched]);
-  await bothOf(launchNodes(tx, authority, id, launches, now), settleNodes(tx, authority, id, touched, now));
+  await launchNodes(tx, authority, id, launches, now);
+  await settleNodes(tx, authority, id, touched, now);
   if (decision.skipPending)
     await tx`update rollout_nodes set status = 'skipped' where rollout_id = ${id} and status = 'pending'`;
   await consume(tx, rows, decision);
@@ -38,11 +39,6 @@ export async function commitDecision(
     tx,
     [...launches, ...touched].map(({ nodeId }) => nodeId),
   );
-}
-
-/** One signs while the database works for the other. Neither may go on in a transaction that the other has given up. */
-async function bothOf(...work: readonly Promise<void>[]): Promise<void> {
-  for (const done of await Promise.allSettled(work)) if (done.status === "rejected") throw done.reason;
 }
 
 /** A group looks at its components' states and at what they have read, not at their nodes. */

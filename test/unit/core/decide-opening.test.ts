@@ -6,6 +6,7 @@ import {
   COMPLETED,
   everyoneReports,
   FAILED,
+  goesBackWell,
   started,
   T0,
 } from "../../support/rollouts/scenes.ts";
@@ -67,15 +68,8 @@ test("ROLL-14: a rollback takes back those that were launched and leaves out the
   table.advance(T0 + 1);
   const due = batchSucceeds(table, T0 + 2);
   expect(table.rollout().status).toBe("rolling_back");
-  batchSucceedsBack(due + 1);
+  goesBackWell(table, due + 1);
   expect(table.statuses()).toEqual([...times(2, "rolled_back"), ...times(5, "skipped")]);
-
-  function batchSucceedsBack(at: number): void {
-    everyoneReports(table, at);
-    const until = at + table.rollout().healthWaitMs;
-    for (const nodeId of atWork(table)) table.heartbeat(nodeId, until - 1);
-    table.advance(until);
-  }
 });
 
 test("ROLL-11: a node that waits in the batch at work can be skipped", () => {
