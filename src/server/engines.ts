@@ -12,7 +12,8 @@ export interface Engines {
   stop(): Promise<void>;
 }
 
-export async function startEngines(config: ServerConfig, log: Logger): Promise<Engines> {
+/** `giveUp` ends a start that is under way. */
+export async function startEngines(config: ServerConfig, log: Logger, giveUp: AbortSignal): Promise<Engines> {
   const { engines, dataDir } = config;
   if (engines.kind === "external") {
     const db = openDatabase({ url: engines.databaseUrl }, log);
@@ -32,7 +33,10 @@ export async function startEngines(config: ServerConfig, log: Logger): Promise<E
     return { db, restate, stop: () => db.end({ timeout: 5 }) };
   }
   if (engines.ephemeral) await discardEmbedded(dataDir, log);
-  const embedded = await startEmbedded({ dataDir, log });
+  const embedded = await startEmbedded({ dataDir, log, giveUp }).catch(async (error: unknown) => {
+    if (engines.ephemeral) await removeEmbedded(dataDir);
+    throw error;
+  });
   const db = openDatabase({ socket: embedded.database }, log);
   const { ingress, admin, publicIdentity } = embedded.restate;
   return {

@@ -63,8 +63,8 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   await ensureDirectory(config.dataDir, 0o711);
   await ensureDirectory(config.keysDir, 0o700);
 
-  // Registered first: a signal in the middle of their start waits for it and then stops them.
-  const starting = startEngines(config, log);
+  // Registered first: a signal in the middle of their start ends it, and waits until nothing of them is left.
+  const starting = startEngines(config, log, shutdown.signal);
   shutdown.onShutdown("engines", async () => (await starting).stop());
   const engines = await starting;
   shutdown.signal.throwIfAborted();

@@ -23,6 +23,8 @@ export type { DatabaseSocket, RestateEndpoints };
 export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly log: Logger;
+  /** Ends the start wherever it is; once started, they run until `stop`. */
+  readonly giveUp?: AbortSignal;
 }
 
 export interface Embedded {
@@ -35,7 +37,7 @@ export interface Embedded {
   stop(): Promise<void>;
 }
 
-export async function startEmbedded({ dataDir, log }: EmbeddedOptions): Promise<Embedded> {
+export async function startEmbedded({ dataDir, log, giveUp }: EmbeddedOptions): Promise<Embedded> {
   const home = await openHome(dataDir);
   const lock = await acquireLock(home.path, "embedded"); // (1)
   if (lock.kind === "held") {
@@ -45,7 +47,7 @@ export async function startEmbedded({ dataDir, log }: EmbeddedOptions): Promise<
   }
   await endLeftovers(home.path, log); // (2)
   await ensureDirectory(home.logDir);
-  const engines = await startEngines(home, log).catch(async (error: unknown) => {
+  const engines = await startEngines(home, log, giveUp).catch(async (error: unknown) => {
     await lock.release();
     throw error;
   });
@@ -82,8 +84,8 @@ export async function embeddedProcesses(dataDir: string): Promise<Children> {
   return readChildren((await openHome(dataDir)).path);
 }
 
-async function startEngines(home: Home, log: Logger): Promise<Embedded> {
-  const [postgres, restate] = await Promise.all([preparePostgres(home), prepareRestate(home)]);
+async function startEngines(home: Home, log: Logger, giveUp: AbortSignal | undefined): Promise<Embedded> {
+  const [postgres, restate] = await Promise.all([preparePostgres(home, giveUp), prepareRestate(home)]);
   const watch = await startWatch(log);
   const listeners = new Set<(name: ProgramName) => void>();
   let children: Children = {};
@@ -93,6 +95,7 @@ async function startEngines(home: Home, log: Logger): Promise<Embedded> {
     supervise(program, {
       log,
       logFile: join(home.logDir, `${program.name}.log`),
+      giveUp,
       spawned: async (identity) => {
         children = { ...children, [program.name]: identity };
         watch.over(Object.values(children)); // first: it needs no disk

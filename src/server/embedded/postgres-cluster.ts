@@ -24,6 +24,7 @@ export interface ClusterPlace {
   readonly account: Account | undefined;
   readonly initdb: string;
   readonly passwordFile: string;
+  readonly giveUp: AbortSignal | undefined;
 }
 
 const INITDB_TIMEOUT_MS = 60_000;
@@ -37,7 +38,8 @@ export async function ensureCluster(place: ClusterPlace): Promise<string> {
   return version === undefined ? initialise(place) : knownPassword(place.passwordFile);
 }
 
-async function initialise({ folder, data, account, initdb, passwordFile }: ClusterPlace): Promise<string> {
+async function initialise(place: ClusterPlace): Promise<string> {
+  const { folder, data, account, initdb, passwordFile, giveUp } = place;
   const password = randomBytes(32).toString("base64url");
   await writeDurable(passwordFile, password); // (2)
   const unfinished = join(folder, "data.new");
@@ -55,7 +57,8 @@ async function initialise({ folder, data, account, initdb, passwordFile }: Clust
     "--builtin-locale=C.UTF-8",
     "--no-instructions",
   ];
-  const done = await run(initdb, args, { cwd: folder, timeoutMs: INITDB_TIMEOUT_MS, ...account });
+  const bounds = { timeoutMs: INITDB_TIMEOUT_MS, ...(giveUp === undefined ? {} : { signal: giveUp }) };
+  const done = await run(initdb, args, { cwd: folder, ...bounds, ...account });
   await rm(readableOnce);
   if (done.kind !== "exited" || done.code !== 0) {
     const why = done.kind === "not_started" ? done.errno : done.stderr.toString("utf8").trim().slice(-2_000);

@@ -40,13 +40,23 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_checkpoints: "off",
 };
 
-export async function preparePostgres(home: Home): Promise<{ program: Program; socket: DatabaseSocket }> {
+export async function preparePostgres(
+  home: Home,
+  giveUp?: AbortSignal,
+): Promise<{ program: Program; socket: DatabaseSocket }> {
   const folder = home.postgresDir;
   const data = join(folder, "data");
   const account = await databaseAccount(folder);
   const binaries = await postgresBinaries(home.path);
   const passwordFile = join(home.path, "postgres-password");
-  const password = await ensureCluster({ folder, data, account, initdb: binaries.initdb, passwordFile });
+  const password = await ensureCluster({
+    folder,
+    data,
+    account,
+    initdb: binaries.initdb,
+    passwordFile,
+    giveUp,
+  });
   const socket = runningSocket(home, password);
 
   const settings = Object.entries({ ...SETTINGS, unix_socket_directories: folder });

@@ -3,7 +3,7 @@
  *
  * 1. A program that died is started again, sooner at first and later when it keeps dying.
  * 2. Started means ready: nobody hears of a start before the program answers.
- * 3. After `stop` it is gone, also when the stop comes in the middle of a start.
+ * 3. After `stop` it is gone, also when the stop comes in the middle of a start; a first start can be given up.
  */
 import { FairleadError } from "../../core/errors.ts";
 import { sleep } from "../../host/clock.ts";
@@ -28,6 +28,8 @@ export interface Program {
 export interface SupervisorHooks {
   readonly log: Logger;
   readonly logFile: string;
+  /** Ends the first start, as long as it is not ready. */
+  readonly giveUp?: AbortSignal | undefined;
   /** Called before anything else is done with a new process: whoever must kill it later knows it from here. */
   spawned(identity: ProcessIdentity): Promise<void>;
   /** The program died and answers again. */
@@ -49,18 +51,22 @@ export async function supervise(program: Program, hooks: SupervisorHooks): Promi
   const stopping = new AbortController();
   let running: Running | undefined;
 
-  async function startRepeatedly(attemptsMax: number, firstWaitMs: number): Promise<void> {
+  async function startRepeatedly(
+    attemptsMax: number,
+    firstWaitMs: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     let waitMs = firstWaitMs;
-    for (let attempt = 1; !stopping.signal.aborted; attempt += 1) {
-      await sleep(waitMs, stopping.signal);
-      if (stopping.signal.aborted) return;
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      await sleep(waitMs, signal);
+      if (signal.aborted) return;
       try {
-        running = await startOnce(program, hooks, stopping.signal);
+        running = await startOnce(program, hooks, signal);
         return;
       } catch (error) {
         if (attempt >= attemptsMax) throw error;
         waitMs = Math.min(Math.max(waitMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS); // (1)
-        if (!stopping.signal.aborted) log.warn("did not start: trying again", { attempt, waitMs, error });
+        if (!signal.aborted) log.warn("did not start: trying again", { attempt, waitMs, error });
       }
     }
   }
@@ -73,13 +79,14 @@ export async function supervise(program: Program, hooks: SupervisorHooks): Promi
       const stable = performance.now() - startedAt > STABLE_AFTER_MS;
       waitMs = stable ? BACKOFF_MIN_MS : waitMs;
       log.warn("died: starting it again", { how, waitMs });
-      await startRepeatedly(Infinity, waitMs);
+      await startRepeatedly(Infinity, waitMs, stopping.signal);
       waitMs = Math.min(waitMs * 2, BACKOFF_MAX_MS);
       if (!stopping.signal.aborted) hooks.restarted();
     }
   }
 
-  await startRepeatedly(FIRST_START_ATTEMPTS_MAX, 0);
+  await startRepeatedly(FIRST_START_ATTEMPTS_MAX, 0, hooks.giveUp ?? stopping.signal);
+  if (running === undefined) throw new FairleadError("NOT_READY", `${program.name}: its start was given up`);
   const kept = keepRunning();
   return {
     async stop() {

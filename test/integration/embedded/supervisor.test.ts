@@ -2,12 +2,17 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { silentLogger } from "../../../src/host/log.ts";
-import { isAlive, killProcess, type ProcessIdentity } from "../../../src/host/process-identity.ts";
+import {
+  identityOf,
+  isAlive,
+  killProcess,
+  type ProcessIdentity,
+} from "../../../src/host/process-identity.ts";
 import { type Program, supervise } from "../../../src/server/embedded/supervisor.ts";
 import { temporaryDataDir } from "./support.ts";
 
 /** A shell script in the place of an engine. */
-async function supervised(script: string, changes: Partial<Program> = {}) {
+async function supervised(script: string, changes: Partial<Program> = {}, giveUp?: AbortSignal) {
   const folder = await temporaryDataDir();
   const spawned: ProcessIdentity[] = [];
   const logFile = join(folder, "log");
@@ -25,6 +30,7 @@ async function supervised(script: string, changes: Partial<Program> = {}) {
   const supervisor = await supervise(program, {
     log: silentLogger,
     logFile,
+    giveUp,
     spawned: async (identity) => void spawned.push(identity),
     restarted: () => (restarts += 1),
   });
@@ -35,6 +41,36 @@ test("a program that never becomes ready is given up after some tries, with the 
   const starting = supervised("echo no such disk >&2; exit 1", { isReady: async () => false });
   await expect(starting).rejects.toMatchObject({ code: "NOT_READY" });
   await expect(starting).rejects.toThrow("no such disk");
+});
+
+test("a first start that is given up ends at once, and takes its program along", async () => {
+  const giveUp = new AbortController();
+  const folder = await temporaryDataDir();
+  const started = join(folder, "started");
+  const starting = supervised(
+    `echo $$ > ${started}; exec sleep 600`,
+    { isReady: async () => false, readyTimeoutMs: 600_000 },
+    giveUp.signal,
+  );
+  const pid = await vi.waitFor(async () => {
+    const read = Number(await readFile(started, "utf8"));
+    expect(read).toBeGreaterThan(0);
+    return read;
+  });
+  expect(identityOf(pid)).toBeDefined();
+  giveUp.abort();
+  await expect(starting).rejects.toMatchObject({ code: "NOT_READY" });
+  expect(identityOf(pid)).toBeUndefined();
+});
+
+test("a program that is up is not ended by what would have given its start up", async () => {
+  const giveUp = new AbortController();
+  const { supervisor, spawned } = await supervised("exec sleep 600", {}, giveUp.signal);
+  giveUp.abort();
+  expect(killProcess(spawned[0]!, "SIGKILL")).toBe("sent");
+  await vi.waitFor(() => expect(spawned).toHaveLength(2));
+  expect(isAlive(spawned[1]!)).toBe(true);
+  await supervisor.stop();
 });
 
 test("a program that died is started again, and stop ends it for good, also one that ignores the signal", async () => {
