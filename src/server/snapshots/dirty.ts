@@ -2,10 +2,12 @@
  * Compiles what was marked, a set at a time (SNAP-3).
  *
  * 1. Claim, compile, publish, unmark and wake are one transaction: killed anywhere in it, the marks are still there.
- * 2. Marks are claimed before the rows are read. A change that commits later has a mark of its own.
- * 3. A node is compiled by one replica at a time: whose row another one holds is left for the next set. Nothing here
- *    waits for a lock, so it is in no circle of waiting.
+ * 2. Marks are read before the rows. A change that commits later has a mark of its own.
+ * 3. A node is compiled by one replica at a time: whose row another one holds is left to that one. Nothing here waits
+ *    for a lock, so it is in no circle of waiting.
  * 4. What would come out the same is not published: same content, roles, organizations, keys and epoch, not yet due.
+ * 5. All marks of a node are worked off together, however far apart they are: what it may do and the organizations
+ *    that it is in come from one another, and a node refuses the one before the other.
  */
 import type { NodeId } from "../../core/ids.ts";
 import { scopesOf, type CompiledScope } from "../../core/snapshot/roles.ts";
@@ -18,10 +20,12 @@ import { publishSealed, readEpoch, type NodeFacts } from "./publish.ts";
 import { recordRefusals } from "./refusals.ts";
 import { keyOf, readPublished, type LastPublished, type NodeScope } from "./stored.ts";
 
-const MARKS_PER_SET = 500;
+const NODES_PER_SET = 500;
+/** The oldest, among which a replica finds nodes that no other one has. */
+const MARKS_LOOKED_AT = 2_000;
 
 export interface PublishedSet {
-  /** Marks that were seen, and of them those that are done with. */
+  /** Nodes whose marks were seen, and of them those whose marks are done with. */
   readonly claimed: number;
   readonly cleared: number;
   readonly published: number;
@@ -38,27 +42,34 @@ interface Mark {
 
 export const publishDirty = (db: Database, authority: Authority, now: () => number): Promise<PublishedSet> =>
   db.begin(async (tx) => {
+    const waiting = await findMarked(tx);
+    if (waiting.length === 0) return { claimed: 0, cleared: 0, published: 0, unchanged: 0, refused: [] };
+    const mine = await lockFreeNodes(tx, waiting);
     const marks = await tx<Mark[]>`
-      select seq, node_id, scope_type, force from snapshot_dirty order by seq limit ${MARKS_PER_SET}
-      for update skip locked`; // (2)
-    if (marks.length === 0) return { claimed: 0, cleared: 0, published: 0, unchanged: 0, refused: [] };
-    const mine = await lockFreeNodes(tx, marks);
-    const taken = marks.filter((mark) => mine.has(mark.node_id));
+      select seq, node_id, scope_type, force from snapshot_dirty where node_id = any(${mine}) order by seq`; // (2) (5)
     await authority.follow?.(tx);
-    const result = await publishMarked(tx, authority, taken, now());
-    await tx`delete from snapshot_dirty where seq = any(${taken.map((mark) => mark.seq)})`; // (1)
-    return { claimed: marks.length, cleared: taken.length, ...result };
+    const result = await publishMarked(tx, authority, marks, now());
+    await tx`delete from snapshot_dirty where seq = any(${marks.map((mark) => mark.seq)})`; // (1)
+    return { claimed: waiting.length, cleared: mine.length, ...result };
   });
 
+/** Who has waited longest. */
+async function findMarked(tx: Transaction): Promise<NodeId[]> {
+  const rows = await tx<{ node_id: NodeId }[]>`
+    select node_id from (select seq, node_id from snapshot_dirty order by seq limit ${MARKS_LOOKED_AT}) oldest
+    group by node_id order by min(seq)`;
+  return rows.map((row) => row.node_id);
+}
+
 /** Marks of a node that does not exist any more are done with as well. */
-async function lockFreeNodes(tx: Transaction, marks: readonly Mark[]): Promise<ReadonlySet<NodeId>> {
-  const ids = [...new Set(marks.map((mark) => mark.node_id))];
+async function lockFreeNodes(tx: Transaction, ids: readonly NodeId[]): Promise<NodeId[]> {
   const locked = await tx<{ id: NodeId }[]>`
-    select id from nodes where id = any(${ids}) order by id for no key update skip locked`; // (3)
-  if (locked.length === ids.length) return new Set(ids);
+    select n.id from unnest(${ids}::uuid[]) with ordinality as waiting(id, place) join nodes n on n.id = waiting.id
+    order by place limit ${NODES_PER_SET} for no key update of n skip locked`; // (3)
+  const mine = locked.map(({ id }) => id);
+  if (mine.length > 0) return mine;
   const known = await tx<{ id: NodeId }[]>`select id from nodes where id = any(${ids})`;
-  const busy = new Set(known.map(({ id }) => id)).difference(new Set(locked.map(({ id }) => id)));
-  return new Set(ids).difference(busy);
+  return [...new Set(ids).difference(new Set(known.map(({ id }) => id)))];
 }
 
 async function publishMarked(
