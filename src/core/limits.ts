@@ -31,6 +31,8 @@ export const LIMITS = {
 
   /** Nodes that one step of a rollout launches; the next step follows at once. */
   launchesPerStep: 500,
+  /** Nodes whose health one step judges, likewise. */
+  settlesPerStep: 2_000,
 
   // Agents
   heartbeatIntervalMs: 30_000,

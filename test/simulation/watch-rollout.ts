@@ -21,18 +21,20 @@ interface Step {
 /** Advances the rollout once and looks at what the step did. */
 export function watchedStep(table: RolloutTable): (now: number) => void {
   let last: number | null = null;
-  let isOpening = false;
+  let hasMore = false;
   return (now) => {
     const before = table.nodes.map((node) => ({ ...node }));
     const commandsBefore = table.commands.length;
     const rollout = table.rollout();
-    const isIdle = last === now && !table.hasWork() && !isOpening;
+    const isIdle = last === now && !table.hasWork() && !hasMore;
     const applied = table.consumed.length;
     const decision = table.advance(now);
     const step = { before, commandsBefore, table, decision, now };
     if (isIdle) idle(decision);
     last = now;
-    isOpening = decision.launchBatch !== null && decision.wakeAt === now + 1;
+    // A step does so much at most. What it left is for the next one, which it asks for.
+    const { nodes, launchBatch, wakeAt } = decision;
+    hasMore = (nodes.length > 0 || launchBatch !== null) && wakeAt === now + 1;
     const asked = table.consumed.slice(applied).filter((signal) => signal.applied);
     endsHold(
       step,

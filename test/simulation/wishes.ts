@@ -14,6 +14,7 @@ export function rolloutWish(random: Random, nodesMax = 12): TableWish {
   const common = {
     nodes,
     launchesPerStep: 1 + random.below(4),
+    settlesPerStep: 1 + random.below(4),
     failureThreshold: random.pick([0, 0, 0.1, 0.25, 0.5, 1]),
     healthWaitMs: random.pick([0, 2_000, MINUTE_MS, 5 * MINUTE_MS]),
     intentNotAfter: random.chance(0.2) ? T0 + random.below(180 * MINUTE_MS) : null,

@@ -28,6 +28,7 @@ export function Draft(rows: RolloutRows) {
   const appliedSignals: number[] = [];
   let launchBatch: BatchLaunch | null = null;
   let skipPending = false;
+  let isHurried = false;
 
   function move(event: RolloutEvent, why: Why | null): boolean {
     const to = step(rollout.status, event);
@@ -81,6 +82,15 @@ export function Draft(rows: RolloutRows) {
     !(rollout.pauseRequested || rollout.cancelRequested || rollout.rollbackRequested) &&
     (rollout.intentNotAfter === null || rollout.intentNotAfter > now);
 
+  /** Has a command and no end, and is looked at; whichever batch it came from: retried ones joined the current. */
+  const atWork = (): DraftNode[] => [...nodes.values()].filter((node) => node.status === "in_progress");
+
+  const nextLook = (now: number): number | null => {
+    if (isHurried) return now + 1;
+    if (launchBatch !== null) return wakeAfterLaunch(launchBatch, rows.next, now);
+    return wakeAt(rollout, [...nodes.values()], rows.quiet, now);
+  };
+
   const finish = (now: number): RolloutDecision => ({
     rollout: patchOfRollout(rollout, counts),
     nodes: [...nodes.values()].filter((node) => node.changed).map(patchOfNode),
@@ -90,10 +100,7 @@ export function Draft(rows: RolloutRows) {
     appliedSignals,
     incidents,
     events,
-    wakeAt:
-      launchBatch === null
-        ? wakeAt(rollout, [...nodes.values()], now)
-        : wakeAfterLaunch(launchBatch, rows.next, now),
+    wakeAt: nextLook(now),
   });
 
   return {
@@ -105,8 +112,12 @@ export function Draft(rows: RolloutRows) {
     events,
     incidents,
     appliedSignals,
-    /** Every node that has a command and no end, whichever batch it came from: retried ones joined the current. */
-    atWork: (): DraftNode[] => [...nodes.values()].filter((node) => node.status === "in_progress"),
+    atWork,
+    quiet: rows.quiet,
+    isAnyAtWork: (): boolean => atWork().length + rows.quiet.installing + rows.quiet.verifying > 0,
+    settlesPerStep: rows.settlesPerStep,
+    /** This step leaves something undone. */
+    lookAgainAtOnce: (): void => void (isHurried = true),
     inBatch: (): DraftNode[] =>
       [...nodes.values()].filter((node) => node.batchIndex === rollout.currentBatch),
     move,

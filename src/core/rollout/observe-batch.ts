@@ -10,14 +10,24 @@ import { givenUpAt, healthDueAt, waitOf } from "./wake.ts";
 export function observeBatch(draft: Draft, now: number): void {
   const { rollout } = draft;
   for (const node of draft.atWork()) failSilent(draft, node, now);
-  const forward = draft.atWork().filter((node) => node.direction === "forward");
-  const isWhole = forward.length > 0 && !draft.isOpening(now);
-  const isInstalled = isWhole && forward.every((node) => node.phase === "VERIFYING");
-  if (isInstalled) rollout.healthUntil ??= now + waitOf(rollout);
+  if (isInstalled(draft) && !draft.isOpening(now)) rollout.healthUntil ??= now + waitOf(rollout);
+  let settled = 0;
   for (const node of draft.atWork().filter(({ phase }) => phase === "VERIFYING")) {
     const due = healthDueAt(rollout, node, now);
-    if (due !== null && now >= due) settle(draft, node, now, due);
+    if (due === null || now < due) continue;
+    if (settled === draft.settlesPerStep) return draft.lookAgainAtOnce();
+    if (settle(draft, node, now, due)) settled += 1;
   }
+}
+
+/** Somebody is on the way forward, and nobody has yet to arrive. */
+function isInstalled({ atWork, quiet }: Draft): boolean {
+  const forward = atWork().filter(({ direction }) => direction === "forward");
+  return (
+    forward.length + quiet.verifying > 0 &&
+    quiet.installing === 0 &&
+    forward.every(({ phase }) => phase === "VERIFYING")
+  );
 }
 
 function failSilent(draft: Draft, node: DraftNode, now: number): void {
@@ -30,12 +40,13 @@ function failSilent(draft: Draft, node: DraftNode, now: number): void {
   );
 }
 
-function settle(draft: Draft, node: DraftNode, now: number, due: number): void {
+/** Tells whether there was a verdict. */
+function settle(draft: Draft, node: DraftNode, now: number, due: number): boolean {
   const isReverse = node.direction === "reverse";
   const expected = isReverse ? node.previous! : node.target;
   const startedAt = node.installedAt ?? now;
   const verdict = judgeHealth(node.facts, startedAt, expected, now, due);
-  if (verdict.kind === "waiting") return;
+  if (verdict.kind === "waiting") return false;
   if (verdict.kind === "unhealthy") {
     const { heartbeatAt } = node.facts;
     const livesStill =
@@ -45,6 +56,7 @@ function settle(draft: Draft, node: DraftNode, now: number, due: number): void {
   }
   if (isReverse) settleReverse(draft, node, verdict);
   else settleForward(draft, node, verdict, now);
+  return true;
 }
 
 type Judged = Exclude<HealthVerdict, { kind: "waiting" }>;

@@ -19,7 +19,7 @@ const BEFORE_A_BATCH: readonly Hold[] = [approvalMissing, intentExpired, limitRe
 
 export function passGate(draft: Draft, now: number): void {
   const { rollout } = draft;
-  if (draft.atWork().length > 0) return;
+  if (draft.isAnyAtWork()) return;
   if (rollout.cancelRequested) {
     rollout.cancelRequested = false;
     draft.move("cancel", {

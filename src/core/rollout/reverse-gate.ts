@@ -6,7 +6,7 @@ import type { Draft } from "./draft.ts";
 
 export function passReverseGate(draft: Draft, now: number): void {
   const { rollout } = draft;
-  if (draft.atWork().length > 0) return;
+  if (draft.isAnyAtWork()) return;
   if (rollout.rollbackRequested) {
     rollout.rollbackRequested = false;
     rollout.cancelRequested = false;

@@ -100,9 +100,20 @@ export interface ReportRow {
   readonly body: UpgradeReport["body"];
 }
 
+/** Nodes of the current batch at work that this step has no reason to look at one by one. */
+export interface QuietNodes {
+  readonly installing: number;
+  /** When the first of those was launched. */
+  readonly launchedAt: number | null;
+  /** Installed, and their wait is not over. */
+  readonly verifying: number;
+}
+
 export interface RolloutRows {
   readonly rollout: RolloutRow;
+  /** The current batch, without those that are quiet. */
   readonly batch: readonly BatchNode[];
+  readonly quiet: QuietNodes;
   /** Outside the current batch: what unread signals want retried or skipped. */
   readonly named: readonly BatchNode[];
   /** Over the whole rollout, the current batch included. */
@@ -113,4 +124,5 @@ export interface RolloutRows {
   readonly signals: readonly SignalRow[];
   readonly reports: readonly ReportRow[];
   readonly launchesPerStep: number;
+  readonly settlesPerStep: number;
 }

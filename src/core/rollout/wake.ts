@@ -2,10 +2,10 @@
 import { LIMITS } from "../limits.ts";
 import type { DraftNode, DraftRollout } from "./draft.ts";
 import type { BatchLaunch } from "./decision.ts";
-import type { NextBatch, RolloutRow } from "./rows.ts";
+import type { NextBatch, QuietNodes, RolloutRow } from "./rows.ts";
 
 /** A node that was never heard of has not begun when its command is over. */
-const UNHEARD_MS = LIMITS.commandLifetimeMs + 60_000;
+export const UNHEARD_MS = LIMITS.commandLifetimeMs + 60_000;
 /** One that was heard of may have begun as late as that, and then has deadlines of its own. */
 const AT_WORK_MS = UNHEARD_MS + LIMITS.scheduleToCloseMs + LIMITS.compensationBudgetMs;
 
@@ -30,8 +30,26 @@ export function healthDueAt(rollout: RolloutRow, node: DraftNode, now: number): 
 export const wakeAfterLaunch = ({ most }: BatchLaunch, next: NextBatch | null, now: number): number =>
   most !== null && next !== null && next.nodes > most ? now + 1 : now + UNHEARD_MS;
 
-export function wakeAt(rollout: DraftRollout, nodes: readonly DraftNode[], now: number): number | null {
-  const times = nodes.flatMap((node) => {
+export function wakeAt(
+  rollout: DraftRollout,
+  nodes: readonly DraftNode[],
+  quiet: QuietNodes,
+  now: number,
+): number | null {
+  const times = [...timesOfNodes(rollout, nodes, now), ...timesOfQuiet(rollout, quiet)];
+  return times.length === 0 ? null : Math.max(Math.min(...times), now + 1);
+}
+
+/** A look too early finds nobody, and then knows each node's own time. */
+function timesOfQuiet({ healthUntil }: DraftRollout, { launchedAt, verifying }: QuietNodes): number[] {
+  return [
+    ...(launchedAt === null ? [] : [launchedAt + UNHEARD_MS]),
+    ...(verifying === 0 || healthUntil === null ? [] : [healthUntil]),
+  ];
+}
+
+function timesOfNodes(rollout: DraftRollout, nodes: readonly DraftNode[], now: number): number[] {
+  return nodes.flatMap((node) => {
     if (node.status !== "in_progress") return [];
     if (node.phase !== "VERIFYING") return [givenUpAt(node, now)];
     const due = healthDueAt(rollout, node, now);
@@ -39,5 +57,4 @@ export function wakeAt(rollout: DraftRollout, nodes: readonly DraftNode[], now: 
     // Past the wait only a heartbeat is missing: look again soon, for it comes without a nudge.
     return [now < due ? due : now + LIMITS.healthRecheckMs];
   });
-  return times.length === 0 ? null : Math.max(Math.min(...times), now + 1);
 }

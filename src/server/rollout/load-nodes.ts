@@ -1,9 +1,10 @@
-/** The nodes that a step looks at one by one: the current batch, and what unread signals name outside it. */
+/** The nodes that a step looks at one by one: of the current batch, and what unread signals name outside it. */
 import type { ErrorCode } from "../../core/error-codes.ts";
 import type { CommandId, Digest, NodeId } from "../../core/ids.ts";
 import type { NodeState, ProgramReport } from "../../core/protocol/agent-api.ts";
 import type { HealthFacts } from "../../core/rollout/health.ts";
-import type { BatchNode, ReportRow, SignalRow } from "../../core/rollout/rows.ts";
+import type { Look } from "../../core/rollout/quiet.ts";
+import type { BatchNode, QuietNodes, ReportRow, SignalRow } from "../../core/rollout/rows.ts";
 import type { NodeUpgradeStatus } from "../../core/rollout/states.ts";
 import type { Direction } from "../../core/upgrade/job.ts";
 import type { UpgradePhase } from "../../core/upgrade/phases.ts";
@@ -44,19 +45,37 @@ interface NodeRecord extends HealthRecord {
   readonly label_value: string | null;
 }
 
+const NOBODY: QuietNodes = { installing: 0, launchedAt: null, verifying: 0 };
+
+/** As `isLookedAt` and `countQuiet` say it of rows in memory. */
 export async function loadBatch(
   tx: Transaction,
   rollout: RolloutRecord,
   reports: readonly ReportRow[],
-): Promise<BatchNode[]> {
-  if (rollout.current_batch < 0) return [];
+  look: Look,
+): Promise<{ readonly batch: BatchNode[]; readonly quiet: QuietNodes }> {
+  if (rollout.current_batch < 0) return { batch: [], quiet: NOBODY };
   const reported = [...new Set(reports.map(({ nodeId }) => nodeId))];
-  return read(
-    tx,
-    rollout,
-    tx`and rn.batch_index = ${rollout.current_batch} and rn.status <> 'pending'`,
-    reported,
-  );
+  const ofBatch = tx`and rn.batch_index = ${rollout.current_batch}`;
+  if (look.whole)
+    return {
+      batch: await read(tx, rollout, tx`${ofBatch} and rn.status <> 'pending'`, reported),
+      quiet: NOBODY,
+    };
+  const isLookedAt = tx`(rn.direction = 'reverse' or rn.node_id = any(${reported})
+    or case when rn.upgrade_phase = 'VERIFYING' then ${look.installed}
+       else rn.launched_at <= ${new Date(look.launchedUntil)} end)`;
+  const [batch, [quiet]] = await Promise.all([
+    read(tx, rollout, tx`${ofBatch} and rn.status = 'in_progress' and ${isLookedAt}`, reported),
+    tx<{ installing: number; launched_at: Date | null; verifying: number }[]>`
+      select count(*) filter (where rn.upgrade_phase <> 'VERIFYING')::int as installing,
+        min(rn.launched_at) filter (where rn.upgrade_phase <> 'VERIFYING') as launched_at,
+        count(*) filter (where rn.upgrade_phase = 'VERIFYING')::int as verifying
+      from rollout_nodes rn
+      where rn.rollout_id = ${rollout.id} ${ofBatch} and rn.status = 'in_progress' and not ${isLookedAt}`,
+  ]);
+  const { installing, launched_at, verifying } = quiet!;
+  return { batch, quiet: { installing, launchedAt: ms(launched_at), verifying } };
 }
 
 /** `retry` without a node means all that failed. */

@@ -3,6 +3,7 @@ import type { CommandId, NodeId, RolloutId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { UpgradeReport } from "../../core/protocol/agent-api.ts";
 import type { GroupId } from "../../core/protocol/group-api.ts";
+import { lookAt } from "../../core/rollout/quiet.ts";
 import type { ReportRow, RolloutRows, SignalRow, StatusCounts } from "../../core/rollout/rows.ts";
 import { NODE_UPGRADE_STATUSES, type NodeUpgradeStatus, type Strategy } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
@@ -25,8 +26,10 @@ export async function loadRollout(tx: Transaction, id: RolloutId): Promise<Loade
     select *, clock_timestamp() as db_now from rollouts where id = ${id} for update`;
   if (row === undefined) return null;
   const [signals, reports] = await Promise.all([loadSignals(tx, id), loadReports(tx, id)]);
-  const [batch, named, counts, next, lastSucceeded] = await Promise.all([
-    loadBatch(tx, row, reports),
+  const rollout = rolloutRow(row);
+  const now = row.db_now.getTime();
+  const [{ batch, quiet }, named, counts, next, lastSucceeded] = await Promise.all([
+    loadBatch(tx, row, reports, lookAt(rollout, signals, now)),
     loadNamed(tx, row, signals),
     loadCounts(tx, id),
     loadNext(tx, row, signals),
@@ -34,8 +37,9 @@ export async function loadRollout(tx: Transaction, id: RolloutId): Promise<Loade
   ]);
   return {
     rows: {
-      rollout: rolloutRow(row),
+      rollout,
       batch,
+      quiet,
       named,
       counts,
       next,
@@ -43,8 +47,9 @@ export async function loadRollout(tx: Transaction, id: RolloutId): Promise<Loade
       signals,
       reports,
       launchesPerStep: LIMITS.launchesPerStep,
+      settlesPerStep: LIMITS.settlesPerStep,
     },
-    now: row.db_now.getTime(),
+    now,
     chain: row.chain_profile_id,
     strategy: row.strategy,
     groupId: row.group_id,

@@ -61,7 +61,7 @@ export function createGroupTable(wish: GroupWish) {
       name: `part-${index}`,
       status,
       why,
-      counts: table.load().counts,
+      counts: table.counts(),
       pauseRequested,
       cancelRequested,
       rollbackRequested,

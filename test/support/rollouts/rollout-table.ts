@@ -7,6 +7,7 @@ import { CommandId, Digest, NodeId, RolloutId } from "../../../src/core/ids.ts";
 import type { DecidedEvent, Launch, RolloutDecision, Stands } from "../../../src/core/rollout/decision.ts";
 import { decideRollout } from "../../../src/core/rollout/decide.ts";
 import type { HealthFacts } from "../../../src/core/rollout/health.ts";
+import { countQuiet, isLookedAt, lookAt, type Look } from "../../../src/core/rollout/quiet.ts";
 import type {
   BatchNode,
   NextBatch,
@@ -34,7 +35,8 @@ export type Command = Launch & {
 };
 export type SignalRecord = SignalRow & { readonly applied: boolean };
 export type RolloutTable = ReturnType<typeof createRolloutTable>;
-export type Decide = typeof decideRollout;
+/** `whole`: the same rows with everyone of the batch among them. */
+export type Decide = (rows: RolloutRows, now: number, whole: () => RolloutRows) => RolloutDecision;
 
 export const uuid = (kind: number, n: number): string =>
   `${String(kind).padStart(8, "0")}-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -63,12 +65,14 @@ export interface TableWish extends Partial<RolloutRow> {
   readonly target?: Digest;
   readonly previousOf?: (n: number) => Digest | null;
   readonly launchesPerStep?: number;
+  readonly settlesPerStep?: number;
 }
 
 /** `decide` is the real one, unless a test wants to see that a broken one is caught. */
 export function createRolloutTable(wish: TableWish, decide: Decide = decideRollout) {
   const { nodes: count, batchSize, canarySize, labelOf = () => null, number = 1, ...more } = wish;
-  const { nodeIds, target = TARGET, previousOf = () => PREVIOUS, launchesPerStep = 100, ...changes } = more;
+  const { nodeIds, target = TARGET, previousOf = () => PREVIOUS, launchesPerStep = 100, ...others } = more;
+  const { settlesPerStep = 100, ...changes } = others;
   const batchOf = (n: number): number => {
     if (canarySize === undefined) return Math.floor(n / batchSize);
     return n < canarySize ? 0 : 1 + Math.floor((n - canarySize) / batchSize);
@@ -128,10 +132,12 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
   const goesBack = ({ status, previous }: NodeRow): boolean => status === "succeeded" && previous !== null;
   const rowOf = (nodeId: NodeId): NodeRow => nodes.find((node) => node.nodeId === nodeId)!;
 
-  function load(): RolloutRows {
-    const counts = Object.fromEntries(
+  const counts = () =>
+    Object.fromEntries(
       NODE_UPGRADE_STATUSES.map((status) => [status, nodes.filter((node) => node.status === status).length]),
     ) as RolloutRows["counts"];
+
+  function load(now: number, look: Look = lookAt(rollout, signals, now)): RolloutRows {
     const isNamed = (node: NodeRow): boolean =>
       signals.some(
         ({ kind, nodeId }) =>
@@ -139,19 +145,26 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       );
     const isBegun = (node: NodeRow): boolean =>
       node.batchIndex === rollout.currentBatch && node.status !== "pending";
+    const begun = nodes.filter(isBegun).map((node) => ({ ...node }));
+    const reported = new Set(reports.map(({ nodeId }) => nodeId));
     const succeeded = nodes.filter(goesBack).map((node) => node.batchIndex);
     return {
       rollout,
-      batch: nodes.filter(isBegun).map((node) => ({ ...node })),
+      batch: begun.filter((node) => isLookedAt(look, node, reported)),
+      quiet: countQuiet(begun.filter((node) => !isLookedAt(look, node, reported))),
       named: nodes.filter((node) => !isBegun(node) && isNamed(node)).map((node) => ({ ...node })),
-      counts,
+      counts: counts(),
       next: loadNext(),
       lastSucceeded: succeeded.length === 0 ? null : Math.max(...succeeded),
       signals,
       reports,
       launchesPerStep,
+      settlesPerStep,
     };
   }
+
+  const decideAt = (now: number): RolloutDecision =>
+    decide(load(now), now, () => load(now, { ...lookAt(rollout, signals, now), whole: true }));
 
   function loadNext(): NextBatch | null {
     const waiting = nodes.filter(
@@ -232,6 +245,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     incidents,
     /** Signals that were read, and whether they had an effect. */
     consumed,
+    counts,
     load,
     rollout: () => rollout,
     wakeAt: () => wakeAt,
@@ -240,9 +254,9 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     hasWork: () => signals.length + reports.length > 0,
     statuses: () => nodes.map((node) => node.status),
     /** A step whose transaction is lost: decided, and nothing written. */
-    decideOnly: (now: number): RolloutDecision => decide(load(), now),
+    decideOnly: decideAt,
     advance(now: number): RolloutDecision {
-      const decision = decide(load(), now);
+      const decision = decideAt(now);
       commit(decision, now);
       return decision;
     },

@@ -55,6 +55,8 @@ test("the next batch waits for the last node of this one", () => {
   table.report(second!, T0 + 2, COMPLETED);
   table.heartbeat(second!, T0 + 2);
   table.advance(T0 + 2);
+  expect(table.wakeAt()).toBe(T0 + 3);
+  table.advance(T0 + 3);
   expect(table.rollout()).toMatchObject({ currentBatch: 1, healthUntil: null });
   expect(table.statuses()).toEqual(["succeeded", "succeeded", "in_progress", "in_progress"]);
 });

@@ -7,7 +7,7 @@ import type { RolloutRow, RolloutRows } from "../../../src/core/rollout/rows.ts"
 import { simulate, type Parts } from "../../simulation/simulate.ts";
 import { RULES, Violation, type Rule } from "../../simulation/violation.ts";
 
-const SEEDS = 400;
+const SEEDS = 1_000;
 
 /** It decides as if the rows said something else. */
 const believing = (lie: (rollout: RolloutRow, now: number) => Partial<RolloutRow>): Parts => ({
