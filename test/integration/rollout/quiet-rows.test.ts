@@ -43,10 +43,12 @@ beforeAll(async () => {
   id = (body as RolloutView).id;
   await here.ask("POST", `/rollouts/${id}/start`, {});
   await here.step(id);
-  const nodes = await here.db`select node_id from rollout_nodes where rollout_id = ${id} order by node_id`;
+  const nodes = await here.db<
+    { node_id: NodeId }[]
+  >`select node_id from rollout_nodes where rollout_id = ${id} order by node_id`;
   for (const [n, state] of STATES.entries())
     await here.db`
-      update rollout_nodes set ${here.db(state)} where rollout_id = ${id} and node_id = ${nodes[n]!["node_id"]}`;
+      update rollout_nodes set ${here.db(state)} where rollout_id = ${id} and node_id = ${nodes[n]!.node_id}`;
 });
 afterAll(() => here.stop());
 
