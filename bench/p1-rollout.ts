@@ -3,6 +3,7 @@
  *
  * 1. Nodes are enrolled, connected and waiting in their polls before the clock starts.
  * 2. The clock runs from the request to start until the rollout's own end; it counts only if every node succeeded.
+ * 3. All nodes at once, as the peer does it; then the same fleet again in batches, each after the one before it.
  */
 import { z } from "zod";
 import { RolloutView } from "../src/core/protocol/operator-api.ts";
@@ -11,7 +12,7 @@ import { sleep } from "../src/host/clock.ts";
 import { coresDuring, cpuOf } from "./support/cpu.ts";
 import { enrollNodes, NODE_TYPE, PROFILE } from "./support/enroll.ts";
 import { fairlead } from "./support/fairlead.ts";
-import { AFTER, BEFORE } from "./support/heartbeat.ts";
+import { AFTER, BEFORE, LATER } from "./support/heartbeat.ts";
 import type { Measurement } from "./support/measurement.ts";
 import { startSite, type Site } from "./support/site.ts";
 import { startWorker, type Worker } from "./support/worker.ts";
@@ -30,11 +31,15 @@ export async function run(place: Workplace): Promise<Measurement> {
   const count = place.options.nodes;
   const site = await startSite(place);
   const { fleets, enrolledPerSecond } = await connectFleets(place, site, count);
-  const id = await createRollout(site);
-  place.say(`P1: rolling out to ${count} nodes in batches of ${BATCH_SIZE}`);
+  const id = await createRollout(site, BEFORE, AFTER, ["--strategy", "all_at_once"]);
+  place.say(`P1: rolling out to ${count} nodes at once`);
   const { result: seconds, cores } = await coresDuring(metersOf(site, fleets), () =>
     secondsOf(site, id, count),
   );
+  await checkFleets(fleets);
+  const again = await createRollout(site, AFTER, LATER, ["--batch-size", String(BATCH_SIZE)]); // (3)
+  place.say(`P1: once more, in batches of ${BATCH_SIZE}`);
+  const secondsInBatches = await secondsOf(site, again, count);
   await checkFleets(fleets);
   const { server, postgres, restate } = site.memory;
   const memory = { server: await server(), postgres: await postgres(), restate: await restate() };
@@ -42,7 +47,7 @@ export async function run(place: Workplace): Promise<Measurement> {
   const ours = count / seconds;
 
   place.say("P1: decisions and rows alone");
-  const limit = await rowsAloneRate(await site.freshDatabase("rows_alone"), count, BATCH_SIZE);
+  const limit = await rowsAloneRate(await site.freshDatabase("rows_alone"), count);
   place.say("P1: ansible-core");
   const peer = await ansibleRate(place);
   const times = peer === null ? null : ours / peer;
@@ -57,6 +62,7 @@ export async function run(place: Workplace): Promise<Measurement> {
       { name: "nodes", value: count, unit: "" },
       { name: "seconds", value: seconds, unit: "s" },
       { name: "steps of the rollout", value: steps!.generation, unit: "" },
+      { name: `in batches of ${BATCH_SIZE}`, value: count / secondsInBatches, unit: "nodes/s" },
       { name: "server", value: cores.server, unit: "cores" },
       { name: "postgres", value: cores.postgres, unit: "cores" },
       { name: "restate", value: cores.restate, unit: "cores" },
@@ -103,11 +109,16 @@ const metersOf = ({ cpu }: Site, fleets: readonly Fleet[]) => ({
     (await Promise.all(fleets.map(({ pid }) => cpuOf(pid)))).reduce((sum, one) => sum + one, 0),
 });
 
-async function createRollout({ home }: Site): Promise<string> {
-  const what = ["--profile", PROFILE, "--binary-name", "simulated", "--target-version", AFTER.version];
-  const bytes = ["--url", "https://artifacts.invalid/simulated", "--checksum", AFTER.fingerprint];
-  const where = ["--type", NODE_TYPE, "--source-version", BEFORE.version];
-  const how = ["--batch-size", String(BATCH_SIZE), "--health-wait", "0s"];
+async function createRollout(
+  { home }: Site,
+  from: { readonly version: string },
+  to: { readonly version: string; readonly fingerprint: string },
+  strategy: readonly string[],
+): Promise<string> {
+  const what = ["--profile", PROFILE, "--binary-name", "simulated", "--target-version", to.version];
+  const bytes = ["--url", "https://artifacts.invalid/simulated", "--checksum", to.fingerprint];
+  const where = ["--type", NODE_TYPE, "--source-version", from.version];
+  const how = [...strategy, "--health-wait", "0s"];
   const made = await fairlead(home, ["rollout", "create", ...what, ...bytes, ...where, ...how]);
   return z.object({ id: z.string() }).parse(made).id;
 }

@@ -15,7 +15,7 @@ import { AFTER, BEFORE } from "../support/heartbeat.ts";
 import { doneReport } from "./simulated-agent.ts";
 
 /** Nodes per second on an empty database of its own. */
-export async function rowsAloneRate(db: Database, nodes: number, batchSize: number): Promise<number> {
+export async function rowsAloneRate(db: Database, nodes: number): Promise<number> {
   await migrate(db);
   const clusterId = await ensureCluster(db);
   const { signer } = generateSigner();
@@ -29,7 +29,7 @@ export async function rowsAloneRate(db: Database, nodes: number, batchSize: numb
     intents: { clusterId, bundle },
     now: Date.now,
   };
-  await createRollout(deps, wanted(id, batchSize), "bench");
+  await createRollout(deps, wanted(id), "bench");
   const store = createReportStore(db, () => undefined);
 
   const began = performance.now();
@@ -44,7 +44,7 @@ export async function rowsAloneRate(db: Database, nodes: number, batchSize: numb
       where rollout_id = ${id} and status = 'in_progress' and upgrade_phase = 'PREPARING'`;
     await Promise.all(
       launched.map(({ node_id, command_id }) =>
-        store({ nodeId: node_id, request: doneReport(command_id, {}) }),
+        store({ nodeId: node_id, request: doneReport({ command_id, fingerprint: AFTER.fingerprint }, {}) }),
       ),
     );
     if (status !== "running" && status !== "completed") throw new Error(`the rollout ended ${status}`);
@@ -52,13 +52,14 @@ export async function rowsAloneRate(db: Database, nodes: number, batchSize: numb
   return nodes / ((performance.now() - began) / 1000);
 }
 
-const wanted = (id: RolloutId, batch_size: number): RolloutCreateManual =>
+const wanted = (id: RolloutId): RolloutCreateManual =>
   RolloutCreateManual.parse({
     id,
     chain_profile_id: ProfileId.parse(PROFILE),
     node_type: NODE_TYPE,
     source_version: BEFORE.version,
-    batch_size,
+    strategy: "all_at_once",
+    batch_size: 1,
     health_wait_seconds: 0,
     binary_name: "simulated",
     target_version: AFTER.version,

@@ -14,7 +14,7 @@ import { progressAt } from "../../src/core/upgrade/phases.ts";
 import { AFTER, BEFORE, heartbeatOf } from "../support/heartbeat.ts";
 import { postRequest, type Reply, type Wire } from "../support/wire.ts";
 
-type Command = Pick<CommandHeader, "command_id" | "sequence">;
+type Command = Pick<CommandHeader, "command_id" | "sequence" | "fingerprint">;
 
 /**
  * Runs until its connection ends. `waiting` is called when it has nothing left to fetch, `received` for each snapshot.
@@ -53,14 +53,17 @@ export async function runSimulatedAgent(
     for (const delivery of commands) {
       const command = headerOf<Command>(delivery.command);
       mark = Math.max(mark, command.sequence);
-      expect(204, await wire.send(postRequest("/agent/v1/reports", doneReport(command.command_id, applied))));
+      expect(204, await wire.send(postRequest("/agent/v1/reports", doneReport(command, applied))));
     }
   }
 }
 
-export function doneReport(commandId: string, applied: AppliedVersions): ReportRequest {
+export function doneReport(
+  { command_id: id, fingerprint }: Pick<Command, "command_id" | "fingerprint">,
+  applied: AppliedVersions,
+): ReportRequest {
   const at = new Date().toISOString();
-  const command_id = CommandId.parse(commandId);
+  const command_id = CommandId.parse(id);
   const verdict = {
     verdict: "COMPLETED",
     error_code: null,
@@ -73,7 +76,7 @@ export function doneReport(commandId: string, applied: AppliedVersions): ReportR
       { report_id: randomUUID(), command_id, at, body: { kind: "progress", progress: progressAt(7) } },
       { report_id: randomUUID(), command_id, at, body: { kind: "verdict", ...verdict } },
     ],
-    heartbeat: heartbeatOf(AFTER, applied),
+    heartbeat: heartbeatOf({ version: AFTER.version, fingerprint }, applied),
   };
 }
 

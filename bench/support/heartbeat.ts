@@ -6,6 +6,7 @@ import { PROFILE } from "./enroll.ts";
 
 export const BEFORE = { version: "1.0.0", fingerprint: digestOf("version 1") } as const;
 export const AFTER = { version: "2.0.0", fingerprint: digestOf("version 2") } as const;
+export const LATER = { version: "3.0.0", fingerprint: digestOf("version 3") } as const;
 
 const profile = ProfileId.parse(PROFILE);
 const startedAt = new Date().toISOString();
