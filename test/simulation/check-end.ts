@@ -1,6 +1,7 @@
 /** What must hold when nothing is left to happen: rows against machines. */
 import { isActive } from "../../src/core/rollout/states.ts";
-import type { NodeRow, RolloutTable } from "../support/rollouts/rollout-table.ts";
+import type { NodeRow } from "../support/rollouts/created-rows.ts";
+import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
 import type { Machine } from "./machine.ts";
 import { holds } from "./violation.ts";
 

@@ -1,12 +1,8 @@
 /** The story of one profile: a rollout, and perhaps a second one over the same machines when the first has ended. */
 import { Digest } from "../../src/core/ids.ts";
 import { isActive } from "../../src/core/rollout/states.ts";
-import {
-  createRolloutTable,
-  type Decide,
-  type RolloutTable,
-  type TableWish,
-} from "../support/rollouts/rollout-table.ts";
+import type { TableWish } from "../support/rollouts/created-rows.ts";
+import { createRolloutTable, type Decide, type RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { T0 } from "../support/rollouts/scenes.ts";
 import { checkEnd } from "./check-end.ts";
 import { createFleet, type World } from "./fleet.ts";

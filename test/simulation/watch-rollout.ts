@@ -2,7 +2,8 @@
 import { deepStrictEqual } from "node:assert";
 import type { RolloutDecision } from "../../src/core/rollout/decision.ts";
 import { isActive, isSettled } from "../../src/core/rollout/states.ts";
-import type { NodeRow, RolloutTable } from "../support/rollouts/rollout-table.ts";
+import type { NodeRow } from "../support/rollouts/created-rows.ts";
+import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { holds } from "./violation.ts";
 
 const failuresOf = (nodes: readonly NodeRow[]): number =>

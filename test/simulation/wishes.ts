@@ -1,7 +1,7 @@
 /** What operators want, drawn by chance: every strategy, every tier, with and without a window, a limit, a way back. */
 import type { FailurePolicy } from "../../src/core/group/states.ts";
 import type { GroupWish } from "../support/rollouts/group-table.ts";
-import { PREVIOUS, type TableWish } from "../support/rollouts/rollout-table.ts";
+import { PREVIOUS, type TableWish } from "../support/rollouts/created-rows.ts";
 import { T0 } from "../support/rollouts/scenes.ts";
 import type { Random } from "./random.ts";
 

@@ -14,7 +14,8 @@ import type {
 } from "../../../src/core/group/rows.ts";
 import type { FailurePolicy, GroupSignalKind } from "../../../src/core/group/states.ts";
 import { GroupId } from "../../../src/core/protocol/group-api.ts";
-import { createRolloutTable, uuid, type Decide, type RolloutTable, type TableWish } from "./rollout-table.ts";
+import { uuid, type TableWish } from "./created-rows.ts";
+import { createRolloutTable, type Decide, type RolloutTable } from "./rollout-table.ts";
 
 export type GroupTable = ReturnType<typeof createGroupTable>;
 export type DecideGroup = typeof decideGroup;

@@ -3,28 +3,15 @@
  * without a database. What a test does to it is what agents and operators do to the real one.
  */
 import type { IncidentDraft } from "../../../src/core/incident/draft.ts";
-import { CommandId, Digest, NodeId, RolloutId } from "../../../src/core/ids.ts";
-import type { DecidedEvent, Launch, RolloutDecision, Stands } from "../../../src/core/rollout/decision.ts";
+import { CommandId, type Digest, type NodeId, type RolloutId } from "../../../src/core/ids.ts";
+import type { DecidedEvent, Launch, RolloutDecision } from "../../../src/core/rollout/decision.ts";
 import { decideRollout } from "../../../src/core/rollout/decide.ts";
 import type { HealthFacts } from "../../../src/core/rollout/health.ts";
 import { countQuiet, isLookedAt, lookAt, type Look } from "../../../src/core/rollout/quiet.ts";
-import type {
-  BatchNode,
-  NextBatch,
-  ReportRow,
-  RolloutRow,
-  RolloutRows,
-  SignalRow,
-} from "../../../src/core/rollout/rows.ts";
+import type { NextBatch, ReportRow, RolloutRows, SignalRow } from "../../../src/core/rollout/rows.ts";
+import { createdRows, uuid, type NodeRow, type TableWish } from "./created-rows.ts";
 import { isSettled, NODE_UPGRADE_STATUSES, type SignalKind } from "../../../src/core/rollout/states.ts";
 
-export const TARGET = Digest.parse(`sha256:${"2".repeat(64)}`);
-export const PREVIOUS = Digest.parse(`sha256:${"1".repeat(64)}`);
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-export type NodeRow = Writable<BatchNode> & {
-  stands?: Stands;
-};
 /** What it is to find, and what to leave behind: the assignment and the command together. */
 export type Command = Launch & {
   readonly commandId: CommandId;
@@ -38,90 +25,12 @@ export type RolloutTable = ReturnType<typeof createRolloutTable>;
 /** `whole`: the same rows with everyone of the batch among them. */
 export type Decide = (rows: RolloutRows, now: number, whole: () => RolloutRows) => RolloutDecision;
 
-export const uuid = (kind: number, n: number): string =>
-  `${String(kind).padStart(8, "0")}-0000-4000-8000-${String(n).padStart(12, "0")}`;
-
-const QUIET: HealthFacts = {
-  heartbeatAt: null,
-  applicationHealth: null,
-  syncStatus: null,
-  nodeState: "active",
-  restarts: 0,
-  runningFingerprint: null,
-};
 const AWAY = ["down", "failed", "degraded"];
-
-export interface TableWish extends Partial<RolloutRow> {
-  readonly nodes: number;
-  readonly batchSize: number;
-  /** The first batch of a canary. */
-  readonly canarySize?: number;
-  /** Value of the limited label, by the node's number. */
-  readonly labelOf?: (n: number) => string | null;
-  /** Tells the nodes of one table from those of another. */
-  readonly number?: number;
-  /** Instead of nodes of its own. */
-  readonly nodeIds?: readonly NodeId[];
-  readonly target?: Digest;
-  readonly previousOf?: (n: number) => Digest | null;
-  readonly launchesPerStep?: number;
-  readonly settlesPerStep?: number;
-}
 
 /** `decide` is the real one, unless a test wants to see that a broken one is caught. */
 export function createRolloutTable(wish: TableWish, decide: Decide = decideRollout) {
-  const { nodes: count, batchSize, canarySize, labelOf = () => null, number = 1, ...more } = wish;
-  const { nodeIds, target = TARGET, previousOf = () => PREVIOUS, launchesPerStep = 100, ...others } = more;
-  const { settlesPerStep = 100, ...changes } = others;
-  const batchOf = (n: number): number => {
-    if (canarySize === undefined) return Math.floor(n / batchSize);
-    return n < canarySize ? 0 : 1 + Math.floor((n - canarySize) / batchSize);
-  };
-  let rollout: RolloutRow = {
-    id: RolloutId.parse(uuid(1, number)),
-    status: "pending",
-    strategy: canarySize === undefined ? "rolling" : "canary",
-    migrationType: "none",
-    recoveryPlan: null,
-    batchCount: count === 0 ? 0 : batchOf(count - 1) + 1,
-    currentBatch: -1,
-    failureThreshold: 0,
-    forceContinue: false,
-    skipValidation: false,
-    maxUnavailable: null,
-    healthWaitMs: 60_000,
-    healthUntil: null,
-    pauseRequested: false,
-    cancelRequested: false,
-    rollbackRequested: false,
-    canaryApprovedBy: null,
-    canaryApprovedAt: null,
-    acknowledgedFailures: 0,
-    intentNotAfter: null,
-    rollbackAllowed: true,
-    why: null,
-    ...changes,
-  };
-  const nodes: NodeRow[] = Array.from({ length: count }, (_, n) => ({
-    nodeId: nodeIds?.[n] ?? NodeId.parse(uuid(2, number * 1000 + n)),
-    batchIndex: batchOf(n),
-    status: "pending",
-    phase: null,
-    actionName: null,
-    progressPct: 0,
-    direction: "forward",
-    attempt: 0,
-    commandId: null,
-    launchedAt: null,
-    installedAt: null,
-    errorCode: null,
-    errorMessage: null,
-    target,
-    previous: previousOf(n),
-    recorded: previousOf(n),
-    labelValue: labelOf(n),
-    facts: QUIET,
-  }));
+  const { rollout: created, nodes, target, number, bounds } = createdRows(wish);
+  let rollout = created;
   const commands: Command[] = [];
   const events: DecidedEvent[] = [];
   const incidents: IncidentDraft[] = [];
@@ -158,8 +67,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       lastSucceeded: succeeded.length === 0 ? null : Math.max(...succeeded),
       signals,
       reports,
-      launchesPerStep,
-      settlesPerStep,
+      ...bounds,
     };
   }
 

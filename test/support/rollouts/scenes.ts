@@ -2,7 +2,8 @@
 import type { NodeId } from "../../../src/core/ids.ts";
 import type { ReportRow } from "../../../src/core/rollout/rows.ts";
 import { type AgentVerdict, progressAt } from "../../../src/core/upgrade/phases.ts";
-import { createRolloutTable, type RolloutTable, type TableWish } from "./rollout-table.ts";
+import type { TableWish } from "./created-rows.ts";
+import { createRolloutTable, type RolloutTable } from "./rollout-table.ts";
 
 type Body = ReportRow["body"];
 export const T0 = Date.UTC(2026, 0, 15, 12);

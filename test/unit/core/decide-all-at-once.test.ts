@@ -1,6 +1,7 @@
 // All at once (ROLL-12), and the overriding of the threshold that it shares with the others.
 import { expect, test } from "vitest";
-import type { RolloutTable, TableWish } from "../../support/rollouts/rollout-table.ts";
+import type { TableWish } from "../../support/rollouts/created-rows.ts";
+import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 import { atWork, COMPLETED, everyoneReports, FAILED, started, T0 } from "../../support/rollouts/scenes.ts";
 
 const all = (changes: Partial<TableWish> = {}) =>

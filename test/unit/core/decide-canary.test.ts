@@ -1,10 +1,7 @@
 // Canary (ROLL-12): a first batch of its own, observed for twice as long, and for a breaking migration an approval.
 import { expect, test } from "vitest";
-import {
-  createRolloutTable,
-  type RolloutTable,
-  type TableWish,
-} from "../../support/rollouts/rollout-table.ts";
+import type { TableWish } from "../../support/rollouts/created-rows.ts";
+import { createRolloutTable, type RolloutTable } from "../../support/rollouts/rollout-table.ts";
 import {
   atWork,
   batchSucceeds,

@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { LIMITS } from "../../../src/core/limits.ts";
 import type { HealthFacts } from "../../../src/core/rollout/health.ts";
-import type { RolloutTable, TableWish } from "../../support/rollouts/rollout-table.ts";
+import type { TableWish } from "../../support/rollouts/created-rows.ts";
+import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 import {
   COMPLETED,
   everyoneReports,

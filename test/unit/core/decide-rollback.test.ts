@@ -1,6 +1,7 @@
 // The way back of a whole rollout (ROLL-14): batch by batch from the last to the first.
 import { expect, test } from "vitest";
-import { PREVIOUS, type RolloutTable, type TableWish } from "../../support/rollouts/rollout-table.ts";
+import { PREVIOUS, type TableWish } from "../../support/rollouts/created-rows.ts";
+import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 import {
   atWork,
   batchSucceeds,

@@ -1,6 +1,7 @@
 // How many nodes of one label value may be away at once.
 import { expect, test } from "vitest";
-import type { RolloutTable, TableWish } from "../../support/rollouts/rollout-table.ts";
+import type { TableWish } from "../../support/rollouts/created-rows.ts";
+import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 import { atWork, COMPLETED, everyoneReports, FAILED, started, T0 } from "../../support/rollouts/scenes.ts";
 
 /** Two zones of three; a batch takes one node of each. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LIMITS } from "../../../src/core/limits.ts";
 import { judgeHealth, type HealthFacts } from "../../../src/core/rollout/health.ts";
-import { PREVIOUS, TARGET } from "../../support/rollouts/rollout-table.ts";
+import { PREVIOUS, TARGET } from "../../support/rollouts/created-rows.ts";
 
 const STARTED = 1_000_000;
 const DUE = STARTED + 60_000;
