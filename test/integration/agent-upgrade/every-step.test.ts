@@ -10,6 +10,7 @@ import { readCheckpoint, resumable } from "../../../src/agent/upgrade/checkpoint
 import type { RuntimeAdapter, StartRequest } from "../../../src/agent/upgrade/port.ts";
 import { readHold } from "../../../src/agent/upgrade/held.ts";
 import type { UpgradeJob } from "../../../src/core/upgrade/job.ts";
+import { syncFileSystem } from "../../support/host/sync-file-system.ts";
 import { artifactServer, type ArtifactServer } from "../../support/programs/artifact-server.ts";
 import { around } from "../../support/programs/failing-adapter.ts";
 import { fakeProcesses, fakeRuntime } from "../../support/programs/fake-runtime.ts";
@@ -69,7 +70,7 @@ const RUNTIMES: Readonly<Record<string, () => Pretended>> = {
   },
 };
 
-// A disk in memory syncs at once: thousands of syncs are what makes a sweep slow, not what it tests.
+// A disk in memory syncs at once and answers at once: waiting for it is what makes a sweep slow, not what it tests.
 const parent = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const made: Machine[] = [];
 let server: ArtifactServer;
@@ -80,7 +81,7 @@ afterEach(async () => {
 });
 
 async function freshOf({ options, adapter, instances, beside }: Pretended): Promise<Case> {
-  const m = await machine(adapter, { parent, server, ...options });
+  const m = await machine(adapter, { parent, server, disk: syncFileSystem, ...options });
   made.push(m);
   await m.provision("1.0.0", BEFORE);
   return { m, instances, beside: async () => beside(m), job: m.job({ version: "2.0.0", configs: AFTER }) };
@@ -92,7 +93,7 @@ async function runTrapped({ m, job }: Case, trap: Trap, wrap = (adapter: Runtime
   const fs = trippingFileSystem(async (operation, index) => {
     reached = index;
     await trap(operation, index);
-  });
+  }, syncFileSystem);
   const outcome = await m.upgrade(job, { fs, adapter: wrap(m.adapter(fs)) }).catch(() => undefined);
   return { outcome, reached };
 }

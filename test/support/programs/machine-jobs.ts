@@ -17,9 +17,10 @@ export interface JobsOf {
   readonly port: number;
   readonly baseEnv: Readonly<Record<string, string>>;
   readonly adapter: (fs?: FileSystemPort) => RuntimeAdapter;
+  readonly disk?: FileSystemPort | undefined;
 }
 
-export function machineJobs({ stateDir, port, baseEnv, adapter }: JobsOf) {
+export function machineJobs({ stateDir, port, baseEnv, adapter, disk }: JobsOf) {
   /** Config files by their digest, as the control plane would hand them over. */
   const contents = new Map<string, string>();
   return {
@@ -49,6 +50,7 @@ export function machineJobs({ stateDir, port, baseEnv, adapter }: JobsOf) {
       log: silentLogger,
       onProgress: () => undefined,
       fetchConfig: async (ref: ConfigRef) => Buffer.from(contents.get(ref.sha256) ?? ""),
+      ...(disk === undefined ? {} : { fs: disk }),
       ...more,
     }),
     /** What the program itself says over HTTP, once it listens. */

@@ -48,6 +48,8 @@ export interface MachineOptions {
   readonly parent?: string;
   readonly server?: ArtifactServer;
   readonly surroundings?: Surroundings;
+  /** What its agents use unless they are given another. */
+  readonly disk?: FileSystemPort;
 }
 
 const PLAIN: Surroundings = {
@@ -62,7 +64,7 @@ export type Machine = Awaited<ReturnType<typeof machine>>;
 /** For programs that are one file. */
 export async function machine(
   runtime: (parts: MachineParts, place: Place) => RuntimeAdapter = realRuntime,
-  { parent = tmpdir(), server: shared, surroundings = PLAIN }: MachineOptions = {},
+  { parent = tmpdir(), server: shared, surroundings = PLAIN, disk }: MachineOptions = {},
 ) {
   const root = await mkdtemp(join(parent, "fairlead-machine-"));
   const server = shared ?? (await artifactServer());
@@ -83,10 +85,10 @@ export async function machine(
   }) as FileProgram;
   for (const folder of ["bin", "data", "config", "state"]) await mkdir(join(root, folder));
   await surroundings.setUp(program);
-  const adapter = (fs?: FileSystemPort): RuntimeAdapter =>
+  const adapter = (fs: FileSystemPort | undefined = disk): RuntimeAdapter =>
     runtime({ program, stateDir, fs }, surroundings.place);
 
-  const { contents, jobOf, deps, said } = machineJobs({ stateDir, port, baseEnv, adapter });
+  const { contents, jobOf, deps, said } = machineJobs({ stateDir, port, baseEnv, adapter, disk });
 
   function job(options: FileJobOptions): UpgradeJob {
     const hello = options.crashing === true ? CRASHING : helloProgram(options.version);

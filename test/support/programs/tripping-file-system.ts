@@ -4,7 +4,7 @@ import { type FileSystemPort, nodeFileSystem, type OpenFile } from "../../../src
 export type Trap = (operation: string, index: number) => Promise<void> | void;
 
 /** Calls `trap` before each operation that changes something, as `rename /to`, with its number. */
-export function trippingFileSystem(trap: Trap): FileSystemPort {
+export function trippingFileSystem(trap: Trap, disk = nodeFileSystem): FileSystemPort {
   let count = 0;
   const step = async (operation: string): Promise<void> => trap(operation, count++);
   const file = (path: string, real: OpenFile): OpenFile => ({
@@ -14,12 +14,12 @@ export function trippingFileSystem(trap: Trap): FileSystemPort {
     chmod: async (mode) => (await step(`chmod ${path}`), real.chmod(mode)),
   });
   return {
-    ...nodeFileSystem,
-    open: async (path, flags, mode) => file(path, await nodeFileSystem.open(path, flags, mode)),
-    rename: async (from, to) => (await step(`rename ${to}`), nodeFileSystem.rename(from, to)),
-    link: async (existing, path) => (await step(`link ${path}`), nodeFileSystem.link(existing, path)),
-    unlink: async (path) => (await step(`unlink ${path}`), nodeFileSystem.unlink(path)),
-    mkdir: async (path, mode) => (await step(`mkdir ${path}`), nodeFileSystem.mkdir(path, mode)),
+    ...disk,
+    open: async (path, flags, mode) => file(path, await disk.open(path, flags, mode)),
+    rename: async (from, to) => (await step(`rename ${to}`), disk.rename(from, to)),
+    link: async (existing, path) => (await step(`link ${path}`), disk.link(existing, path)),
+    unlink: async (path) => (await step(`unlink ${path}`), disk.unlink(path)),
+    mkdir: async (path, mode) => (await step(`mkdir ${path}`), disk.mkdir(path, mode)),
   };
 }
 
