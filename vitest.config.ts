@@ -1,4 +1,8 @@
 import { defineConfig } from "vitest/config";
+import { temporaryFolder } from "./scripts/test/temporary-folder.ts";
+
+// For `tmpdir()` here, in what is set up once, and in every test.
+process.env["TMPDIR"] = temporaryFolder();
 
 // Tests that start real parts run in processes of their own, and no more of them than a small machine bears.
 const realParts = { pool: "forks", maxWorkers: 2, testTimeout: 120_000, hookTimeout: 120_000 } as const;

@@ -1,6 +1,6 @@
 // One real PostgreSQL for all integration tests: vitest starts it before the first file and stops it after the last.
 
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
@@ -29,6 +29,7 @@ let stop: () => Promise<void> = async () => undefined;
 
 export async function setup(project: TestProject): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "fairlead-db-"));
+  await chmod(folder, 0o711); // PostgreSQL's account passes through
   const home = await openHome(folder);
   await ensureDirectory(home.logDir);
   const { program, socket } = await preparePostgres(home);

@@ -2,8 +2,6 @@
  * An upgrade makes some eighty changes to the disk. Here it dies before each of them in turn, or the disk fails at
  * each of them in turn: files are real, the program is pretended.
  */
-import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readActivation } from "../../../src/agent/upgrade/activations.ts";
 import { readCheckpoint, resumable } from "../../../src/agent/upgrade/checkpoints.ts";
@@ -70,8 +68,6 @@ const RUNTIMES: Readonly<Record<string, () => Pretended>> = {
   },
 };
 
-// A disk in memory syncs at once and answers at once: waiting for it is what makes a sweep slow, not what it tests.
-const parent = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const made: Machine[] = [];
 let server: ArtifactServer;
 beforeAll(async () => (server = await artifactServer()));
@@ -81,7 +77,7 @@ afterEach(async () => {
 });
 
 async function freshOf({ options, adapter, instances, beside }: Pretended): Promise<Case> {
-  const m = await machine(adapter, { parent, server, disk: syncFileSystem, ...options });
+  const m = await machine(adapter, { server, disk: syncFileSystem, ...options });
   made.push(m);
   await m.provision("1.0.0", BEFORE);
   return { m, instances, beside: async () => beside(m), job: m.job({ version: "2.0.0", configs: AFTER }) };

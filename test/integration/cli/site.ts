@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -34,7 +35,8 @@ interface Listening {
 export type CliSite = Awaited<ReturnType<typeof startSite>>;
 
 export async function startSite() {
-  const folder = await mkdtemp("/tmp/fl-c-"); // short enough for a socket below it
+  const folder = await mkdtemp(join(tmpdir(), "fl-c-")); // short enough for a socket below it
+  await chmod(folder, 0o711); // PostgreSQL's account passes through
   const env = { PATH, HOME: folder, FAIRLEAD_HOME: join(folder, "home") };
   const dataDir = join(folder, "data");
   const artifacts = await artifactServer();

@@ -2,7 +2,7 @@
 // differ, so that it can run beside anything else.
 
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +21,7 @@ const folder = () => join(parent, "tour");
 
 beforeAll(async () => {
   parent = await mkdtemp(join(tmpdir(), "fl-tour-"));
+  await chmod(parent, 0o711); // PostgreSQL's account passes through
 });
 
 /** Programs are in sessions of their own: a tour that broke off leaves them to us. */

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, rmdir, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { silentLogger } from "../../../src/host/log.ts";
@@ -17,7 +18,7 @@ let dataDir: string;
 let embedded: Embedded;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp("/tmp/fl-e-");
+  dataDir = await mkdtemp(join(tmpdir(), "fl-e-"));
   embedded = await startEmbedded({ dataDir, log: silentLogger });
   await query(embedded.database, async (sql) => sql`create table kept (id int primary key)`);
 });
@@ -136,7 +137,7 @@ test("stop leaves nothing running or listening, and the next start finds the dat
 });
 
 test("SIGTERM to a process that runs the engines stops both", async () => {
-  const other = await mkdtemp("/tmp/fl-e-");
+  const other = await mkdtemp(join(tmpdir(), "fl-e-"));
   const { child, processes } = await startElsewhere(other);
   child.kill("SIGTERM");
   await once(child, "exit");

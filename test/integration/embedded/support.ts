@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -12,7 +13,8 @@ import { type DatabaseSocket, removeEmbedded } from "../../../src/server/embedde
 
 /** Short enough for a socket below it. */
 export async function temporaryDataDir(): Promise<string> {
-  const folder = await mkdtemp("/tmp/fl-e-");
+  const folder = await mkdtemp(join(tmpdir(), "fl-e-"));
+  await chmod(folder, 0o711); // PostgreSQL's account passes through
   onTestFinished(async () => {
     await removeEmbedded(folder);
     await rm(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 /** A real site with a few real machines and a manifest for their next version, for looking at in a browser. */
-import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -23,6 +23,7 @@ export type ConsoleFleet = Awaited<ReturnType<typeof startConsoleFleet>>;
 
 export async function startConsoleFleet(nodes: number) {
   const folder = await mkdtemp(join(tmpdir(), "fl-browser-"));
+  await chmod(folder, 0o711); // PostgreSQL's account passes through
   const home = join(folder, "operator");
   await ensureDirectory(home, 0o700);
   const children = recordedChildren(folder);

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { inRoot } from "../../../scripts/root.mjs";
@@ -45,7 +45,7 @@ export interface RunningDemo {
 export type DemoPlace = Awaited<ReturnType<typeof demoPlace>>;
 
 export async function demoPlace({ root = inRoot("."), user = {} }: Where = {}) {
-  const tmp = await mkdtemp("/tmp/fl-d-");
+  const tmp = await mkdtemp(join(tmpdir(), "fl-d-"));
   await chmod(tmp, 0o711);
   if (user.uid !== undefined) await chown(tmp, user.uid, user.gid!);
   const places = new Set([tmp]);

@@ -1,5 +1,6 @@
 /** A real site for tests: server, PostgreSQL, Restate, artifacts and, added one by one, real agents. */
 import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { buildAgent } from "../../../scripts/build.mjs";
@@ -51,7 +52,7 @@ export interface LabOptions {
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const { keepData = false, network, moreFlags = [] } = options;
   await buildAgent();
-  const folder = await mkdtemp("/tmp/fl-l-"); // short enough for a socket below it
+  const folder = await mkdtemp(join(tmpdir(), "fl-l-")); // short enough for a socket below it
   await chmod(folder, 0o711); // PostgreSQL's account passes through
   const home = join(folder, "operator");
   const dataDir = join(folder, "server");

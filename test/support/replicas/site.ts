@@ -3,6 +3,7 @@
  * the replicas by themselves. It is a lab too, so that nodes and rollouts are the lab's own.
  */
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildAgent } from "../../../scripts/build.mjs";
 import { commandEnv, FAIRLEAD, NODE } from "../../../src/demo/command.ts";
@@ -49,7 +50,7 @@ const REPLICAS = [0, 1, 2];
 
 export async function startReplicaSite(): Promise<ReplicaSite> {
   await buildAgent();
-  const folder = await mkdtemp("/tmp/fl-r-"); // short enough for a socket below it
+  const folder = await mkdtemp(join(tmpdir(), "fl-r-")); // short enough for a socket below it
   await chmod(folder, 0o711); // PostgreSQL's account passes through
   const processes = labProcesses(folder, [folder]);
   try {
