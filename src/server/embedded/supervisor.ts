@@ -61,7 +61,9 @@ export async function supervise(program: Program, hooks: SupervisorHooks): Promi
       await sleep(waitMs, signal);
       if (signal.aborted) return;
       try {
-        running = await startOnce(program, hooks, signal);
+        const started = await startOnce(program, hooks, signal);
+        if (signal.aborted) await end(started.identity, program); // (3) whoever stops knows only the one before it
+        else running = started;
         return;
       } catch (error) {
         if (attempt >= attemptsMax) throw error;

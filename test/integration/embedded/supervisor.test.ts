@@ -57,10 +57,11 @@ test("a first start that is given up ends at once, and takes its program along",
     expect(read).toBeGreaterThan(0);
     return read;
   });
-  expect(identityOf(pid)).toBeDefined();
+  const identity = identityOf(pid)!;
+  expect(isAlive(identity)).toBe(true);
   giveUp.abort();
   await expect(starting).rejects.toMatchObject({ code: "NOT_READY" });
-  expect(identityOf(pid)).toBeUndefined();
+  expect(isAlive(identity)).toBe(false);
 });
 
 test("a program that is up is not ended by what would have given its start up", async () => {
@@ -93,6 +94,22 @@ test("a program that keeps dying is started ever more slowly", async () => {
   const [a = 0, b = 0, c = 0, d = 0] = starts;
   expect(c - b).toBeGreaterThan(b - a);
   expect(d - c).toBeGreaterThan(c - b);
+});
+
+test("a stop at the moment when a restarted program is ready leaves nothing running", async () => {
+  let isRestart = false;
+  let stopped: Promise<void> | undefined;
+  const isReady = async (): Promise<boolean> => {
+    if (isRestart) stopped = supervisor.stop();
+    return true;
+  };
+  const { supervisor, spawned } = await supervised("exec sleep 60", { isReady });
+  isRestart = true;
+  expect(killProcess(spawned[0]!, "SIGKILL")).toBe("sent");
+  await vi.waitFor(() => expect(stopped).toBeDefined());
+  await stopped;
+  expect(spawned).toHaveLength(2);
+  expect(spawned.some(isAlive)).toBe(false);
 });
 
 test("a stop in the middle of a restart leaves nothing running", async () => {
