@@ -1,5 +1,6 @@
 /** The lab itself: what a test that was killed left behind is gone when the next one begins. */
 import { access, readFile, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { minimalEnv, spawnChild } from "../../../src/host/process.ts";
@@ -9,7 +10,7 @@ const CHILD = fileURLToPath(import.meta.resolve("../../support/docker/lab-child.
 
 it("a killed test's engine, registry, containers, mounts and network are taken away by the next", async () => {
   const { child } = await spawnChild(process.execPath, [CHILD], {
-    env: minimalEnv(),
+    env: { ...minimalEnv(), TMPDIR: tmpdir() },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = new Promise((done) => child.once("exit", done));
