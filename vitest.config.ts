@@ -1,11 +1,19 @@
 import { defineConfig } from "vitest/config";
+import { HeaviestFirst } from "./scripts/test/heaviest-first.ts";
 import { temporaryFolder } from "./scripts/test/temporary-folder.ts";
 
 // For `tmpdir()` here, in what is set up once, and in every test.
 process.env["TMPDIR"] = temporaryFolder();
 
-// Tests that start real parts run in processes of their own, and no more of them than a small machine bears.
-const realParts = { pool: "forks", maxWorkers: 2, testTimeout: 120_000, hookTimeout: 120_000 } as const;
+// Tests that start real parts run in processes of their own, and no more of them than a small machine bears. A process
+// runs one file after the other: loading the server's thousand modules again for each would be a tenth of all the work.
+const realParts = {
+  pool: "forks",
+  isolate: false,
+  maxWorkers: 2,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+} as const;
 
 /** Hundreds of agents at once: beside other tests they would measure the machine, not the product. */
 const CROWDS = ["test/integration/keys/rotation-under-load.test.ts"];
@@ -13,6 +21,7 @@ const CROWDS = ["test/integration/keys/rotation-under-load.test.ts"];
 export default defineConfig({
   test: {
     reporters: ["default"],
+    sequence: { sequencer: HeaviestFirst },
     projects: [
       {
         test: {
@@ -20,6 +29,7 @@ export default defineConfig({
           include: ["test/unit/**/*.test.ts", "test/tidy/**/*.test.ts"],
           pool: "threads",
           isolate: false,
+          maxWorkers: 2, // on two cores, vitest would leave one to itself
           testTimeout: 20_000,
         },
       },

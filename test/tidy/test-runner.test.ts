@@ -1,6 +1,9 @@
 // The closing line of `npm test` must not look clean when something did not run.
 
+import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
+import { inRoot } from "../../scripts/root.mjs";
+import { HEAVY_FILES } from "../../scripts/test/heaviest-first.ts";
 import { exitCodeFor } from "../../scripts/test/report.ts";
 import { countsOf } from "../../scripts/test/tools.ts";
 
@@ -48,4 +51,8 @@ test("each failed test is told with its file and its reason, and so is a file th
   expect(failures).toHaveLength(2);
   expect(failures[0]).toMatch(/one\.test\.ts > a > b\nError: 1 is not 2$/);
   expect(failures[1]).toMatch(/two\.test\.ts > \(the file itself\)\nSyntaxError$/);
+});
+
+test("the files that are begun first are there", () => {
+  expect(HEAVY_FILES.filter((file) => !existsSync(inRoot(file)))).toEqual([]);
 });

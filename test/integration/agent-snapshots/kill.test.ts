@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { inRoot } from "../../../scripts/root.mjs";
 import { openSnapshotStore } from "../../../src/agent/snapshots/store.ts";
 import { minimalEnv, spawnChild } from "../../../src/host/process.ts";
 import type { SnapshotChildSpec } from "../../support/programs/snapshot-child.ts";
@@ -44,7 +45,7 @@ async function killedBefore(folder: string, kind: Kind, stopBefore: number): Pro
   };
   await writeFile(`${folder}.json`, JSON.stringify(spec));
   const { child } = await spawnChild(process.execPath, [CHILD, `${folder}.json`], {
-    env: { ...minimalEnv(), NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") },
+    env: { ...minimalEnv(), NODE_COMPILE_CACHE: inRoot(".cache/compile") },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = new Promise((done) => child.once("exit", done));

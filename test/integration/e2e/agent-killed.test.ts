@@ -4,10 +4,10 @@
  */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inRoot } from "../../../scripts/root.mjs";
 import { UPGRADE_ACTIONS } from "../../../src/core/upgrade/phases.ts";
 import { commandEnv, NODE } from "../../../src/demo/command.ts";
 import { eventually } from "../../support/lab/eventually.ts";
@@ -44,7 +44,7 @@ async function startStalling(node: LabNode, point: StallPoint): Promise<() => Pr
   const spec: StallSpec = { config: node.configPath, point, marker: join(node.folder, "stalled") };
   const args = [STALLING_AGENT, JSON.stringify(spec)];
   const agent = await lab.processes.start(`stalling-${node.name}`, NODE, args, {
-    env: { ...commandEnv(lab.home), NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") },
+    env: { ...commandEnv(lab.home), NODE_COMPILE_CACHE: inRoot(".cache/compile") },
   });
   return async () => {
     await eventually(`${node.name} is at its point`, () => existsSync(spec.marker));
