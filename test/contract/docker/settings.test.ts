@@ -77,7 +77,8 @@ describe("a container that takes another's place", () => {
     m = await dockerMachine(lab, images, { config: CONFIG, host: HOST });
     await m.provision("1.0.0");
     const before = await containerNow();
-    expect(await m.upgrade(m.job({ version: "2.0.0", crashing: true }))).toMatchObject({ verdict: "FAILED" });
+    const outcome = await m.upgrade(m.job({ version: "2.0.0", crashing: true }));
+    expect(outcome, JSON.stringify(outcome)).toMatchObject({ verdict: "FAILED" });
     const after = await containerNow();
     expect(after.Id).toBe(before.Id);
     expect(after.HostConfig).toEqual(before.HostConfig);

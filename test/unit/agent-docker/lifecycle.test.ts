@@ -27,12 +27,13 @@ beforeEach(async () => {
 afterEach(async () => rm(folder, { recursive: true, force: true }));
 
 /** One container, found as engines find one: by name, by id, or by the beginning of its id. */
-function engineWith({ name = "hello", lateStops = 0 }) {
-  const world = { on: true, changes: [] as string[] };
+function engineWith({ name = "hello", lateStops = 0, restarts = 0, looksUntilRestart = 0 }) {
+  const world = { on: true, changes: [] as string[], looksLeft: Infinity };
   const container = () => ({
     Id: ID,
     Name: `/${name}`,
     Image: IMAGE,
+    RestartCount: restarts,
     State: {
       Status: world.on ? "running" : "exited",
       Running: world.on,
@@ -52,6 +53,7 @@ function engineWith({ name = "hello", lateStops = 0 }) {
     async get<T>(path: string, schema: ZodType<T>): Promise<T | null> {
       if (path.startsWith("/images/")) return null;
       const asked = path.split("/")[2]!;
+      if (world.looksLeft-- === 0) world.on = true;
       return asked === name || ID.startsWith(asked) ? schema.parse(container()) : null;
     },
     async change({ path }) {
@@ -61,6 +63,7 @@ function engineWith({ name = "hello", lateStops = 0 }) {
         throw new FairleadError("RUNTIME_UNRESPONSIVE", "no answer", { change: verb });
       const status = verb === "start" && world.on ? 304 : 204;
       world.on = verb === "start";
+      if (verb === "stop" && restarts-- > 0) world.looksLeft = looksUntilRestart;
       return { status, headers: {}, body: Buffer.alloc(0) };
     },
     stream: async () => {
@@ -115,5 +118,23 @@ describe("a stop whose answer never came", () => {
     const { deps } = engineWith({});
     await stop(deps, never());
     expect((await notes.read()).stopping).toBeNull();
+  });
+});
+
+describe("a program that the engine was about to restart", () => {
+  it.each([
+    ["as soon as it was stopped", 0],
+    ["a moment later", 1],
+  ])("ROLL-5: and restarts %s, is stopped again", async (_when, looksUntilRestart) => {
+    const { world, deps } = engineWith({ restarts: 2, looksUntilRestart });
+    let time = 0;
+    const clock = { ...systemClock, monotonic: () => (time += 10) }; // two looks
+    await stop({ ...deps, clock, settleMs: 15 }, never());
+    expect(world).toMatchObject({ on: false, changes: ["stop", "stop", "stop"] });
+  });
+
+  it("ROLL-5: again and again, does not end", async () => {
+    const { deps } = engineWith({ restarts: 100 });
+    await expect(stop(deps, never())).rejects.toThrow("hello does not end");
   });
 });

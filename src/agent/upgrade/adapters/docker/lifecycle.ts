@@ -7,6 +7,8 @@
  *    container at most once.
  * 4. A stop is noted before it is asked for: one whose answer never came may end the program at any later moment. A
  *    start finishes it first, and does not take what is still on for what it started.
+ * 5. An engine that was about to restart a program may do so after it has said that the program is stopped. One that
+ *    it has restarted before is watched for a moment, and stopped again.
  */
 import { FairleadError } from "../../../../core/errors.ts";
 import { type Clock, sleep } from "../../../../host/clock.ts";
@@ -31,6 +33,7 @@ export interface LifecycleDeps {
 
 const SETTLE_MS = 500;
 const POLL_MS = 25;
+const STOPS_MAX = 5;
 
 export async function start(deps: LifecycleDeps, request: StartRequest, signal: AbortSignal): Promise<void> {
   const { program, engine, notes } = deps;
@@ -111,11 +114,9 @@ async function finishStop(deps: LifecycleDeps, found: Container, signal: AbortSi
   return container;
 }
 
-async function bringDown(
-  { program, engine, notes }: LifecycleDeps,
-  { Id, State }: Container,
-  signal: AbortSignal,
-): Promise<void> {
+async function bringDown(deps: LifecycleDeps, container: Container, signal: AbortSignal): Promise<void> {
+  const { program, engine, notes } = deps;
+  const { Id, State } = container;
   signal.throwIfAborted();
   await notes.change(() => ({ stopping: Id })); // (4)
   // A frozen program cannot hear that it should end.
@@ -123,11 +124,25 @@ async function bringDown(
     await engine.change({ method: "POST", path: `/containers/${Id}/unpause`, fine: [409] }, signal);
   const seconds = Math.ceil(program.stop_grace_ms / 1000);
   const path = `/containers/${Id}/stop?t=${seconds}`;
-  await engine.change({ method: "POST", path, fine: [304], extraMs: seconds * 1000 }, signal);
-  const left = await inspect(engine, Id);
-  if (left !== null && isOn(left))
-    throw new FairleadError("ACTION_FAILED", `${program.container} does not end`);
+  for (let stops = 1; ; stops += 1) {
+    await engine.change({ method: "POST", path, fine: [304], extraMs: seconds * 1000 }, signal);
+    if (await staysOff(deps, container, signal)) break; // (5)
+    if (stops === STOPS_MAX) throw new FairleadError("ACTION_FAILED", `${program.container} does not end`);
+  }
   await notes.change(() => ({ stopping: null }));
+}
+
+async function staysOff(
+  { engine, clock, settleMs = SETTLE_MS }: LifecycleDeps,
+  { Id, RestartCount, State }: Container,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const mayComeBack = RestartCount > 0 || State.Restarting;
+  for (const since = clock.monotonic(); ; await sleep(POLL_MS, signal)) {
+    const left = await inspect(engine, Id);
+    if (left !== null && isOn(left)) return false;
+    if (!mayComeBack || clock.monotonic() - since >= settleMs) return true;
+  }
 }
 
 const gone = ({ container }: DockerProgram): FairleadError =>
