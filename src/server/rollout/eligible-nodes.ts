@@ -11,11 +11,17 @@ export interface EligibleNode extends NodeFacts {
   readonly fingerprint: Digest | null;
 }
 
-/** As they are at this moment, none included. */
+/**
+ * As they are at this moment, none included. What each runs is looked up node by node: right after a rollout nobody has
+ * counted how many run its version, and a plan made for a handful compares every node with every other.
+ */
 export const findNodes = async (tx: Queryable, request: RolloutCreate): Promise<EligibleNode[]> =>
   tx<EligibleNode[]>`
     select n.id, n.name, n.node_type as type, n.labels, state.fingerprint from nodes n
-    join node_config_state state on state.node_id = n.id and state.chain_profile_id = n.chain_profile_id
+    join lateral (
+      select s.fingerprint, s.binary_version from node_config_state s
+      where s.node_id = n.id and s.chain_profile_id = n.chain_profile_id offset 0
+    ) state on true
     where n.chain_profile_id = ${request.chain_profile_id} and n.node_type = ${request.node_type}
       and n.enrolled_at is not null and n.revoked_at is null and n.state in ('active', 'degraded')
       and state.binary_version = ${request.source_version}
