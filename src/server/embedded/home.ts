@@ -49,7 +49,8 @@ export async function openHome(dataDir: string): Promise<Home> {
 export async function removeHome(dataDir: string): Promise<void> {
   const name = nameIn(dataDir);
   try {
-    await rm(await realpath(name), { recursive: true, force: true });
+    // What was killed a moment ago may have been writing a file.
+    await rm(await realpath(name), { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
     await unlink(name);
   } catch (error) {
     if (!isMissing(error)) throw error;

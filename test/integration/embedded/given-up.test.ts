@@ -28,6 +28,6 @@ test.each(Object.keys(MOMENTS))("USE-1: engines that are given up %s leave nothi
   });
   giveUp.abort();
   await outcome;
-  expect(await processesAround(dataDir)).toEqual([]);
+  await vi.waitFor(async () => expect(await processesAround(dataDir)).toEqual([])); // killed, not yet gone
   expect(await readdir(dataDir)).toEqual([]);
 });
