@@ -26,6 +26,8 @@ export const HEAVY_FILES = [
   "test/integration/e2e/bad-versions.test.ts",
   "test/integration/agent-upgrade/every-step.test.ts",
   "test/integration/hosts/upgrade.test.ts",
+  "test/integration/replicas/backup-file.test.ts",
+  "test/integration/agent-systemd/faults.test.ts",
   "test/integration/keys/restored-database.test.ts",
   "test/integration/docs/readme-tour.test.ts",
 ] as const;

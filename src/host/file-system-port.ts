@@ -76,7 +76,7 @@ function openFile(handle: fs.FileHandle): OpenFile {
   };
 }
 
-function entryStat(stats: Awaited<ReturnType<typeof fs.lstat>>): EntryStat {
+export function entryStat(stats: Awaited<ReturnType<typeof fs.lstat>>): EntryStat {
   const kind = stats.isFile()
     ? "file"
     : stats.isDirectory()

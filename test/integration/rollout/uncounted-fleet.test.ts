@@ -1,4 +1,5 @@
-// Statements over a whole fleet that the planner knows nothing of yet.
+// Statements over a whole fleet that the planner knows nothing of yet. A bound, whatever the plan: the one that compared
+// every node with every other was seen with 10,000 nodes of a running site, and did not come up over rows alone.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { RolloutId } from "../../../src/core/ids.ts";

@@ -3,7 +3,7 @@
  * wake for each of them. For sweeps of a million operations on a disk in memory, where the waking is what takes time.
  */
 import * as fs from "node:fs";
-import type { EntryStat, FileSystemPort, OpenFile } from "../../../src/host/file-system-port.ts";
+import { entryStat, type FileSystemPort, type OpenFile } from "../../../src/host/file-system-port.ts";
 
 export const syncFileSystem: FileSystemPort = {
   open: async (path, flags, mode) => openFile(fs.openSync(path, flags, mode)),
@@ -31,19 +31,3 @@ const openFile = (fd: number): OpenFile => ({
   sync: async () => fs.fsyncSync(fd),
   close: async () => fs.closeSync(fd),
 });
-
-function entryStat(stats: fs.Stats): EntryStat {
-  const kinds = [
-    ["file", stats.isFile()],
-    ["directory", stats.isDirectory()],
-    ["symlink", stats.isSymbolicLink()],
-  ] as const;
-  return {
-    kind: kinds.find(([, is]) => is)?.[0] ?? "other",
-    sizeBytes: stats.size,
-    mode: stats.mode & 0o7777,
-    uid: stats.uid,
-    gid: stats.gid,
-    inode: `${stats.dev}:${stats.ino}`,
-  };
-}
