@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(async () => rm(folder, { recursive: true, force: true }));
 
 /** One container, found as engines find one: by name, by id, or by the beginning of its id. */
-function engineWith({ name = "hello", lateStops = 0, restarts = 0, looksUntilRestart = 0 }) {
+function engineWith({ name = "hello", lateStops = 0, restarts = 0, looksUntilRestart = 0, refusals = 0 }) {
   const world = { on: true, changes: [] as string[], looksLeft: Infinity };
   const container = () => ({
     Id: ID,
@@ -46,7 +46,7 @@ function engineWith({ name = "hello", lateStops = 0, restarts = 0, looksUntilRes
       FinishedAt: "0001-01-01T00:00:00Z",
     },
     Config: { Image: IMAGE },
-    HostConfig: {},
+    HostConfig: refusals > 0 ? { RestartPolicy: { Name: "always", MaximumRetryCount: 0 } } : {},
     NetworkSettings: {},
   });
   const engine: Engine = {
@@ -57,8 +57,13 @@ function engineWith({ name = "hello", lateStops = 0, restarts = 0, looksUntilRes
       return asked === name || ID.startsWith(asked) ? schema.parse(container()) : null;
     },
     async change({ path }) {
-      const verb = /\/(stop|start)\b/.exec(path)?.[1] ?? path;
+      const verb = /\/(stop|start|update)\b/.exec(path)?.[1] ?? path;
       world.changes.push(verb);
+      if (verb === "update") {
+        if (refusals-- > 0)
+          throw new FairleadError("ACTION_FAILED", "cannot update a stopped container", { status: 500 });
+        return { status: 200, headers: {}, body: Buffer.alloc(0) };
+      }
       if (verb === "stop" && lateStops-- > 0)
         throw new FairleadError("RUNTIME_UNRESPONSIVE", "no answer", { change: verb });
       const status = verb === "start" && world.on ? 304 : 204;
@@ -136,5 +141,19 @@ describe("a program that the engine was about to restart", () => {
   it("ROLL-5: again and again, does not end", async () => {
     const { deps } = engineWith({ restarts: 100 });
     await expect(stop(deps, never())).rejects.toThrow("hello does not end");
+  });
+});
+
+describe("an engine that cannot change a policy because the process has just ended", () => {
+  it("ROLL-5: is asked again", async () => {
+    const { world, deps } = engineWith({ refusals: 3 });
+    await stop(deps, never());
+    expect(world).toMatchObject({ on: false, changes: [...Array<string>(4).fill("update"), "stop"] });
+  });
+
+  it("ROLL-5: is not asked for ever, and nothing was stopped", async () => {
+    const { world, deps } = engineWith({ refusals: Infinity });
+    await expect(stop(deps, never())).rejects.toThrow("cannot update");
+    expect(world.on).toBe(true);
   });
 });

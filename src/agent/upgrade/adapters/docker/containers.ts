@@ -1,11 +1,7 @@
-/** The container of a program: looked at, and kept from coming up by itself while it must stay off. */
+/** The container of a program: looked at, made, named and removed. */
 import { FairleadError } from "../../../../core/errors.ts";
 import { type Engine, shaped } from "./engine.ts";
-import { machinePartOf } from "./labels.ts";
-import type { NoteBook } from "./notes.ts";
-import { Container, ContainerList, Created, type ListedContainer, type RestartPolicy } from "./schemas.ts";
-
-const NEVER: RestartPolicy = { Name: "no", MaximumRetryCount: 0 };
+import { Container, ContainerList, Created, type ListedContainer } from "./schemas.ts";
 
 /** Of the one that makes way for `key`: no two upgrades share it. */
 export const asideName = (name: string, key: string): string => `${name}.bak.${key}`;
@@ -23,52 +19,6 @@ export const listContainers = async (engine: Engine): Promise<ListedContainer[]>
 /** Between two restarts it does not run, but is about to. */
 export const isOn = ({ State }: Pick<Container, "State">): boolean =>
   State.Running || State.Restarting || State.Paused;
-
-export const restarts = ({ Name }: RestartPolicy): boolean => Name !== "" && Name !== "no";
-
-/** What it should have while it is on. */
-export async function wantedRestart(container: Container, notes: NoteBook): Promise<RestartPolicy> {
-  const { RestartPolicy: policy } = container.HostConfig;
-  if (restarts(policy)) return policy;
-  return (await notes.read()).restart[container.Id] ?? machinePartOf(container)?.restart ?? policy;
-}
-
-/**
- * With `always`, an engine that is started brings up what was stopped: in the middle of an upgrade that would be the
- * old version beside the new one.
- */
-export async function keepOff(
-  engine: Engine,
-  container: Container,
-  notes: NoteBook,
-  signal: AbortSignal,
-): Promise<void> {
-  const { RestartPolicy: policy } = container.HostConfig;
-  if (!restarts(policy)) return;
-  signal.throwIfAborted();
-  await notes.change(({ restart }) => ({ restart: { ...restart, [container.Id]: policy } }));
-  await setRestart(engine, container, NEVER, signal);
-}
-
-export async function letRestart(
-  engine: Engine,
-  container: Container,
-  notes: NoteBook,
-  signal: AbortSignal,
-): Promise<void> {
-  const wanted = await wantedRestart(container, notes);
-  if (wanted.Name !== container.HostConfig.RestartPolicy.Name)
-    await setRestart(engine, container, wanted, signal);
-}
-
-async function setRestart(
-  engine: Engine,
-  { Id }: Container,
-  RestartPolicy: RestartPolicy,
-  signal: AbortSignal,
-): Promise<void> {
-  await engine.change({ method: "POST", path: `/containers/${Id}/update`, json: { RestartPolicy } }, signal);
-}
 
 export async function rename(
   engine: Engine,

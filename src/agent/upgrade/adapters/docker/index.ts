@@ -7,7 +7,7 @@ import type { Logger } from "../../../../host/log.ts";
 import type { DockerProgram } from "../../../programs/config.ts";
 import type { RuntimeAdapter } from "../../port.ts";
 import { configFiles } from "../files/config-files.ts";
-import { inspect, isOn, restarts } from "./containers.ts";
+import { inspect, isOn } from "./containers.ts";
 import { type Engine, openEngine } from "./engine.ts";
 import { findImage, fingerprintOf } from "./images.ts";
 import { install, isInstalled, verifiedImage } from "./install.ts";
@@ -19,6 +19,7 @@ import { prune } from "./prune.ts";
 import { pullImage } from "./pull.ts";
 import { allowedReference, pinned } from "./reference.ts";
 import { registryAuth } from "./registry-auth.ts";
+import { restarts } from "./restart-policy.ts";
 import { restore } from "./restore.ts";
 import { containerBackup } from "./saved.ts";
 

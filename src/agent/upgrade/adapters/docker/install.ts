@@ -9,12 +9,13 @@ import type { ArtifactRef } from "../../../../core/upgrade/job.ts";
 import type { DockerProgram } from "../../../programs/config.ts";
 import type { InstallRequest } from "../../port.ts";
 import { cloneFor } from "./clone.ts";
-import { asideName, createNamed, inspect, isOn, keepOff, rename, wantedRestart } from "./containers.ts";
+import { asideName, createNamed, inspect, isOn, rename } from "./containers.ts";
 import type { Engine } from "./engine.ts";
 import { findImage, type FoundImage, fingerprintOf, imageOf } from "./images.ts";
 import { isRunAs, keyOf } from "./labels.ts";
 import { joinNetworks } from "./networks.ts";
 import { type NoteBook, withOne } from "./notes.ts";
+import { keepOff, wantedRestart } from "./restart-policy.ts";
 import type { Container } from "./schemas.ts";
 
 export interface InstallDeps {

@@ -14,12 +14,13 @@ import { FairleadError } from "../../../../core/errors.ts";
 import { type Clock, sleep } from "../../../../host/clock.ts";
 import type { DockerProgram } from "../../../programs/config.ts";
 import type { StartRequest } from "../../port.ts";
-import { inspect, isOn, keepOff, letRestart } from "./containers.ts";
+import { inspect, isOn } from "./containers.ts";
 import { type Engine, oneLine } from "./engine.ts";
 import { fingerprintOf } from "./images.ts";
 import { isRunAs } from "./labels.ts";
 import type { NoteBook } from "./notes.ts";
 import { neverStarted } from "./observe.ts";
+import { keepOff, letRestart } from "./restart-policy.ts";
 import type { Container } from "./schemas.ts";
 
 export interface LifecycleDeps {
@@ -137,10 +138,11 @@ async function staysOff(
   { Id, RestartCount, State }: Container,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const mayComeBack = RestartCount > 0 || State.Restarting;
+  const wasRestarted = RestartCount > 0 || State.Restarting;
   for (const since = clock.monotonic(); ; await sleep(POLL_MS, signal)) {
     const left = await inspect(engine, Id);
     if (left !== null && isOn(left)) return false;
+    const mayComeBack = wasRestarted || (left?.RestartCount ?? 0) > 0;
     if (!mayComeBack || clock.monotonic() - since >= settleMs) return true;
   }
 }

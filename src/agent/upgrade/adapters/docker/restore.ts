@@ -7,11 +7,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { FairleadError } from "../../../../core/errors.ts";
 import { cloneAsItWas } from "./clone.ts";
-import { createNamed, inspect, isOn, letRestart, remove, rename } from "./containers.ts";
+import { createNamed, inspect, isOn, remove, rename } from "./containers.ts";
 import { findImage, imageById } from "./images.ts";
 import type { InstallDeps } from "./install.ts";
 import { keyOf } from "./labels.ts";
 import { joinNetworks } from "./networks.ts";
+import { letRestart } from "./restart-policy.ts";
 import type { SavedContainer } from "./saved.ts";
 import type { Container } from "./schemas.ts";
 

@@ -15,11 +15,12 @@ import type { DockerProgram } from "../../../programs/config.ts";
 import type { Backup, BackupRef } from "../../backup/manifest.ts";
 import type { BackupRequest } from "../../port.ts";
 import { type StateBackup, stateBackup } from "../files/state-backup.ts";
-import { inspect, isOn, wantedRestart } from "./containers.ts";
+import { inspect, isOn } from "./containers.ts";
 import type { Engine } from "./engine.ts";
 import { fingerprintOf, imageOf } from "./images.ts";
 import { runOf } from "./labels.ts";
 import type { NoteBook } from "./notes.ts";
+import { wantedRestart } from "./restart-policy.ts";
 import { Container, RestartPolicy } from "./schemas.ts";
 
 export const SavedContainer = z.object({ fingerprint: Digest, restart: RestartPolicy, container: Container });
