@@ -6,10 +6,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { commandEnv } from "../../../src/demo/command.ts";
 import { helloProgram } from "../../../src/demo/hello-program.ts";
 import { run } from "../../../src/host/process.ts";
 import { removeEmbedded } from "../../../src/server/embedded/embedded.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
+import { fairleadHere, type Ran, ranAs } from "../../support/cli.ts";
 import { artifactServer } from "../../support/programs/artifact-server.ts";
 import { freePort } from "../../support/programs/free-port.ts";
 import { until } from "../../support/programs/until.ts";
@@ -18,13 +20,6 @@ const BIN = fileURLToPath(new URL("../../../bin/fairlead.mjs", import.meta.url))
 /** Scripts find their interpreter by this, whatever Node the machine has. */
 const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
 export const PROFILE = "hello";
-
-export interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-  json<T>(): T;
-}
 
 interface Listening {
   readonly url: string;
@@ -37,7 +32,7 @@ export type CliSite = Awaited<ReturnType<typeof startSite>>;
 export async function startSite() {
   const folder = await mkdtemp(join(tmpdir(), "fl-c-")); // short enough for a socket below it
   await chmod(folder, 0o711); // PostgreSQL's account passes through
-  const env = { PATH, HOME: folder, FAIRLEAD_HOME: join(folder, "home") };
+  const env = { ...commandEnv(folder), PATH, FAIRLEAD_HOME: join(folder, "home") };
   const dataDir = join(folder, "data");
   const artifacts = await artifactServer();
   const agents: { child: ChildProcess; dataDir: string; port: number }[] = [];
@@ -72,7 +67,8 @@ export async function startSite() {
     await writeFile(join(root, "bin/hello"), helloProgram(version));
     await chmod(join(root, "bin/hello"), 0o755);
     const token = join(root, "token");
-    await fairlead("node", "token", "--name", name, "--profile", PROFILE, "--type", "small", "--out", token);
+    const words = ["--name", name, "--profile", PROFILE, "--type", "small", "--out", token];
+    await fairleadHere(["node", "token", ...words], { env });
     const program = {
       install_path: join(root, "bin/hello"),
       data_dir: join(root, "data"),
@@ -107,9 +103,8 @@ export async function startSite() {
     /** Waits until every agent has beaten with its program at this version. */
     agentsReady: (version: string) =>
       until("every agent is seen", async () => {
-        const { nodes } = (await fairlead("node", "list", "--version", version, "--json")).json<{
-          nodes: { last_heartbeat_at: string | null }[];
-        }>();
+        const listed = await fairleadHere(["node", "list", "--version", version, "--json"], { env });
+        const { nodes } = listed.json<{ nodes: { last_heartbeat_at: string | null }[] }>();
         return nodes.filter((node) => node.last_heartbeat_at !== null).length === agents.length;
       }),
     /** What the programs themselves say over HTTP. */
@@ -150,8 +145,7 @@ export async function startSite() {
 async function ranOf([file, ...args]: readonly string[], env: Record<string, string>): Promise<Ran> {
   const ran = await run(file!, args, { env, timeoutMs: 100_000 });
   if (ran.kind !== "exited") throw new Error(`${args.join(" ")}: ${ran.kind}`);
-  const [out, err] = [ran.stdout.toString(), ran.stderr.toString()];
-  return { code: ran.code, out, err, json: <T>() => JSON.parse(out.trimEnd().split("\n").at(-1)!) as T };
+  return ranAs(ran.code, ran.stdout.toString(), ran.stderr.toString());
 }
 
 async function firstLine(child: ChildProcess): Promise<Listening> {

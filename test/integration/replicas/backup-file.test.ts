@@ -17,7 +17,7 @@ import type { Database } from "../../../src/server/db/database.ts";
 import type { DatabaseSocket } from "../../../src/server/embedded/postgres.ts";
 import { sha256Hex } from "../../../src/trust/digest.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
-import { fairlead } from "../../support/lab/operator.ts";
+import { fairleadProcess } from "../../support/lab/operator.ts";
 
 const NODES = 300;
 const SECRET_KEY = "-----BEGIN PRIVATE KEY----- of the site";
@@ -61,7 +61,7 @@ afterAll(async () => {
 /** The command itself: it loads the database's driver as the server does. */
 async function backup(from: { socket: DatabaseSocket }, out: string, ...more: string[]): Promise<void> {
   const where = ["--database-url", urlOf(from.socket), "--keys-dir", join(folder, "keys")];
-  const { code, err } = await fairlead(folder, "backup", "--out", out, ...where, ...more);
+  const { code, err } = await fairleadProcess(folder, "backup", "--out", out, ...where, ...more);
   if (code !== 0) throw new FairleadError("ACTION_FAILED", err);
 }
 
@@ -109,7 +109,7 @@ describe("a backup", () => {
   test("USE-5: brings every row back, and the triggers stay silent while it does", async () => {
     const target = await databases.empty();
     const where = ["--database-url", urlOf(target.socket), "--keys-dir", join(folder, "none")];
-    const { code, out, err } = await fairlead(folder, "restore", file, ...where);
+    const { code, out, err } = await fairleadProcess(folder, "restore", file, ...where);
     expect([code, err]).toEqual([0, ""]);
     expect(out.trimEnd().split("\n").at(-1)).toContain("fairlead authority new-epoch");
     const [before, after] = [await contents(source.db), await contents(target.db)];

@@ -1,14 +1,10 @@
 // A site for tests about keys: the operators' API on a real database, the real CLI in this process, and nodes whose
 // heartbeats come from real rows. What nodes confirm is said by the test.
 
-import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
-import type { Io } from "../../../src/cli/io.ts";
-import { run } from "../../../src/cli/run.ts";
 import type { NodeId } from "../../../src/core/ids.ts";
 import type { AppliedVersions } from "../../../src/core/protocol/agent-api.ts";
 import type { KeyList } from "../../../src/core/protocol/keys-api.ts";
@@ -19,14 +15,8 @@ import type { Database } from "../../../src/server/db/database.ts";
 import { createKeyRing, type KeyRing } from "../../../src/server/identity/key-ring.ts";
 import { createKeyService } from "../../../src/server/keys/service.ts";
 import { publishSnapshots } from "../../../src/server/snapshots/publish.ts";
+import { fairleadHere, type Ran } from "../cli.ts";
 import { enrolledNode, makeSite, startOperators, type Site } from "../server/site.ts";
-
-export interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-  json<T>(): T;
-}
 
 /** One person's machine: the CLI with a home of its own. */
 export interface Person {
@@ -40,19 +30,7 @@ export interface Person {
 
 export function personAt(home: string, now: () => number = Date.now): Person {
   async function fairlead(...args: string[]): Promise<Ran> {
-    let [out, err] = ["", ""];
-    const io: Io = {
-      env: { FAIRLEAD_HOME: home },
-      stdin: Readable.from([""]),
-      stdout: { write: (text) => void (out += text), isTTY: false },
-      stderr: { write: (text) => void (err += text), isTTY: false },
-      now,
-      randomBytes,
-      randomUuid: randomUUID,
-      redraw: null,
-    };
-    const code = await run(args, io);
-    return { code, out, err, json: <T>() => JSON.parse(out.trimEnd().split("\n").at(-1)!) as T };
+    return fairleadHere(args, { env: { FAIRLEAD_HOME: home }, now });
   }
   return {
     home,

@@ -1,4 +1,4 @@
-/** The lab's operator: the real CLI as its own process, and plain reads of the API for whoever waits for something. */
+/** The lab's operator: the CLI, and plain reads of the API for whoever waits for something. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -17,14 +17,7 @@ import { commandEnv, FAIRLEAD, NODE } from "../../../src/demo/command.ts";
 import { createHttpClient, jsonOf } from "../../../src/host/bounded-http.ts";
 import { run } from "../../../src/host/process.ts";
 import { EnrollmentToken, formatToken } from "../../../src/trust/pins.ts";
-
-export interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-  /** The last line, which is the result. */
-  json<T>(): T;
-}
+import { fairleadHere, type Ran, ranAs } from "../cli.ts";
 
 const Context = z.object({
   server: z.string(),
@@ -37,11 +30,14 @@ const Context = z.object({
   }),
 });
 
-export async function fairlead(home: string, ...args: string[]): Promise<Ran> {
+export const fairlead = async (home: string, ...args: string[]): Promise<Ran> =>
+  fairleadHere(args, { env: commandEnv(home) });
+
+/** As its own process: the server's commands, and whatever depends on being one. */
+export async function fairleadProcess(home: string, ...args: string[]): Promise<Ran> {
   const ran = await run(NODE, [FAIRLEAD, ...args], { env: commandEnv(home), timeoutMs: 180_000 });
   if (ran.kind !== "exited") throw new Error(`fairlead ${args.join(" ")}: ${ran.kind}`);
-  const [out, err] = [ran.stdout.toString(), ran.stderr.toString()];
-  return { code: ran.code, out, err, json: <T>() => JSON.parse(out.trimEnd().split("\n").at(-1)!) as T };
+  return ranAs(ran.code, ran.stdout.toString(), ran.stderr.toString());
 }
 
 export interface Answered {

@@ -92,9 +92,9 @@ describe("contexts (USE-2, USE-6)", () => {
     const env = await homeFor(url);
     await fairlead(["login", "--server", url, "--api-key-stdin", "--context", "b"], { env, stdin: KEY });
     const list = async () =>
-      (await fairlead(["context", "list", "--json"], { env })).json() as {
+      (await fairlead(["context", "list", "--json"], { env })).json<{
         contexts: { name: string; current: boolean }[];
-      };
+      }>();
     const brief = async () => (await list()).contexts.map(({ name, current }) => [name, current]);
     expect(await brief()).toEqual([
       ["b", true],

@@ -135,7 +135,7 @@ describe("fairlead group create (ROLL-13, USE-2)", () => {
   ] as const)("%s is told before anything is sent", async (_what, [from, to], code) => {
     const { create, sent } = await groupSite(GROUP_FILE.replace(from, to));
     const ran = await create("--json");
-    expect([ran.code, (ran.json() as { error: { code: string } }).error.code]).toEqual([3, code]);
+    expect([ran.code, ran.json<{ error: { code: string } }>().error.code]).toEqual([3, code]);
     expect(sent()).toBeUndefined();
   });
 

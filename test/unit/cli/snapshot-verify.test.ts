@@ -53,7 +53,7 @@ describe("snapshot verify, offline (SNAP-7)", () => {
     expect(text.out.split("\n").filter((line) => /^ ?\d+ {2}ok {11}/.test(line))).toHaveLength(12);
     expect(text.out).toContain("accepted: service_assignment version 1 (epoch 1), until ");
     expect(text.err).toContain("roles and organizations were taken from the header");
-    expect((json.json() as Verdict).checks.every(({ outcome }) => outcome === "ok")).toBe(true);
+    expect(json.json<Verdict>().checks.every(({ outcome }) => outcome === "ok")).toBe(true);
   });
 
   const bent = (frame: Buffer): Buffer => {
@@ -108,16 +108,13 @@ describe("snapshot verify, offline (SNAP-7)", () => {
   test("SNAP-7: a bit of the signature changed is refused", async () => {
     const { json } = await verify(bent(assignmentFrame(keys)));
     expect(json.code).toBe(8);
-    expect((json.json() as Verdict).step).toBeLessThanOrEqual(5);
+    expect(json.json<Verdict>().step).toBeLessThanOrEqual(5);
   });
 
   test("SNAP-8: a bundle that its own root keys did not sign is not believed", async () => {
     const lone = bundleFrame(keys, { signers: [keys.roots[0]] });
     const { json } = await verify(assignmentFrame(keys), { bundle: lone });
-    expect([json.code, (json.json() as { error: { code: string } }).error.code]).toEqual([
-      8,
-      "BUNDLE_REFUSED",
-    ]);
+    expect([json.code, json.json<{ error: { code: string } }>().error.code]).toEqual([8, "BUNDLE_REFUSED"]);
     const other = await verify(assignmentFrame(keys), { bundle: assignmentFrame(keys) });
     expect(other.text.err).toContain("error BUNDLE_REFUSED: --bundle: it is no trust bundle");
   });

@@ -1,24 +1,13 @@
 /** The CLI in this process, with its streams caught; and a small real HTTP server that answers what a test says. */
-import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { onTestFinished } from "vitest";
 import { contextStore, type Context, type Pins } from "../../../src/cli/context.ts";
-import type { Io } from "../../../src/cli/io.ts";
-import { run } from "../../../src/cli/run.ts";
 import { ClusterId } from "../../../src/core/ids.ts";
-
-export interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-  /** The last line of stdout. */
-  json(): unknown;
-}
+import { fairleadHere, type Ran } from "../../support/cli.ts";
 
 export interface RunOptions {
   readonly env?: Record<string, string>;
@@ -31,23 +20,14 @@ export async function fairlead(
   argv: readonly string[],
   options: RunOptions = {},
 ): Promise<Ran & { drawn: string[] }> {
-  let [out, err] = ["", ""];
   const drawn: string[] = [];
-  const io: Io = {
-    env: options.env ?? {},
-    stdin: Readable.from([options.stdin ?? ""]),
-    stdout: { write: (text) => void (out += text), isTTY: options.tty ?? false },
-    stderr: { write: (text) => void (err += text), isTTY: options.tty ?? false },
-    now: options.now ?? Date.now,
-    randomBytes,
-    randomUuid: randomUUID,
-    redraw:
-      options.tty === true
-        ? async () => ({ columns: () => 80, show: (text) => void drawn.push(text), done: () => undefined })
-        : null,
-  };
-  const code = await run(argv, io);
-  return { code, out, err, drawn, json: () => JSON.parse(out.trimEnd().split("\n").at(-1)!) as unknown };
+  const { tty = false, ...given } = options;
+  const redraw = async () => ({
+    columns: () => 80,
+    show: (text: string) => void drawn.push(text),
+    done: () => undefined,
+  });
+  return { ...(await fairleadHere(argv, { ...given, redraw: tty ? redraw : null })), drawn };
 }
 
 export async function temporaryFolder(): Promise<string> {

@@ -1,4 +1,4 @@
-/** What operators declare, and what a real node then may do: the CLI as its own process, on a real site. */
+/** What operators declare, and what a real node then may do: the CLI on a real site. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { openLabDatabase } from "../../../support/lab/database.ts";
 import { eventually } from "../../../support/lab/eventually.ts";
 import type { Lab } from "../../../support/lab/lab.ts";
 import { addRunningNodes } from "../../../support/lab/node.ts";
-import type { Ran } from "../../../support/lab/operator.ts";
+import type { Ran } from "../../../support/cli.ts";
 
 const NAME = "authority-1";
 const ROUTE = (network: string) =>

@@ -2,7 +2,7 @@
 import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fairlead } from "../../../support/lab/operator.ts";
+import { fairleadProcess } from "../../../support/lab/operator.ts";
 import type { Shared } from "../../../support/replicas/shared.ts";
 
 export function keyFiles(shared: () => Shared): void {
@@ -11,7 +11,7 @@ export function keyFiles(shared: () => Shared): void {
       const { site } = shared();
       const flags = site.replicas[0]!.flags.map((flag) => (flag === site.keysDir ? keysDir : flag));
       const elsewhere = flags.map((flag) => flag.replace(/^(127\.0\.0\.1):\d+$/, "$1:0"));
-      return fairlead(site.home, "server", ...elsewhere);
+      return fairleadProcess(site.home, "server", ...elsewhere);
     }
 
     test("USE-5: refuses to start without the key files, names each of them, and makes none", async () => {
