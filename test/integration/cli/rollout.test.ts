@@ -35,7 +35,7 @@ beforeAll(async () => {
   site = await startSite();
   const { url, first_run_secret_file: secret } = site.listening;
   const keys = join(site.folder, "keys");
-  const init = await site.fairlead(
+  const init = await site.command(
     "init",
     "--server",
     url,
@@ -56,12 +56,12 @@ afterAll(() => site.stop());
 
 describe("the CLI on a real site (USE-2)", () => {
   test("whoami, console and node show speak of the site that init made", async () => {
-    expect((await site.fairlead("whoami", "--json")).json()).toMatchObject({
+    expect((await site.command("whoami", "--json")).json()).toMatchObject({
       scopes: ["admin"],
       intents_required: true,
     });
-    expect((await site.fairlead("console")).out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#code=/);
-    const node = await site.fairlead("node", "show", "edge-1");
+    expect((await site.command("console")).out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#code=/);
+    const node = await site.command("node", "show", "edge-1");
     expect(node.out).toMatch(/version +1\.0\.0/);
     expect(node.out).toMatch(/applied +.*trust_bundle 1 \(epoch 1\)/);
     expect((await stat(join(site.folder, "home/contexts/default.json"))).mode & 0o777).toBe(0o600);
@@ -113,16 +113,23 @@ describe("the CLI on a real site (USE-2)", () => {
       const { id } = first.json<Rollout>();
       const cancelled = await site.fairlead("rollout", "cancel", id.slice(0, 8), "--reason", "only a test");
       expect(cancelled.code).toBe(0);
-      expect((await site.fairlead("rollout", "wait", id, "--json")).code).toBe(1);
+      expect((await site.command("rollout", "wait", id, "--json")).code).toBe(1);
     });
   });
 
   test("create, start, watch and wait carry an upgrade from a manifest to running programs", async () => {
     expect(await site.running()).toEqual(["1.0.0", "1.0.0", "1.0.0"]);
-    const created = await create(manifest, "--start");
+    const created = await site.command(
+      "rollout",
+      "create",
+      "--manifest",
+      manifest,
+      ...policy("1.0.0"),
+      "--start",
+    );
     expect(created.err).toContain("for 3 nodes: edge-1, edge-2, edge-3");
     const id = /^rollout ([0-9a-f-]{36}): /.exec(created.out)![1]!;
-    const watched = await site.fairlead("rollout", "watch", id.slice(0, 8));
+    const watched = await site.command("rollout", "watch", id.slice(0, 8));
     expect(watched.code).toBe(0);
     const lines = watched.out
       .trimEnd()
@@ -139,7 +146,7 @@ describe("the CLI on a real site (USE-2)", () => {
     ];
     expect(milestones.filter((line) => !lines.includes(line))).toEqual([]);
     expect(lines.at(-1)).toBe(`rollout ${id} completed`);
-    const waited = await site.fairlead("rollout", "wait", id, "--json");
+    const waited = await site.command("rollout", "wait", id, "--json");
     expect(waited.code).toBe(0);
     expect(waited.json<Rollout>()).toMatchObject({
       id,
@@ -147,8 +154,8 @@ describe("the CLI on a real site (USE-2)", () => {
       counters: { total: 3, succeeded: 3 },
     });
     expect(await site.running()).toEqual(["2.0.0", "2.0.0", "2.0.0"]);
-    expect((await site.fairlead("rollout", "nodes", id)).out.match(/succeeded/g)).toHaveLength(3);
-    expect((await site.fairlead("rollout", "list")).out).toMatch(/completed +3\/3/);
+    expect((await site.command("rollout", "nodes", id)).out.match(/succeeded/g)).toHaveLength(3);
+    expect((await site.command("rollout", "list")).out).toMatch(/completed +3\/3/);
   });
 
   test("typed words do without a manifest; pause, resume and their exit codes work", async () => {

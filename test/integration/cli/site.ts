@@ -1,4 +1,4 @@
-/** A real site: `fairlead server --embedded`, agents with a small HTTP program each, and the CLI as its own process. */
+/** A real site: `fairlead server --embedded`, agents with a small HTTP program each, and the CLI. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -52,7 +52,8 @@ export async function startSite() {
   const server = spawn(process.execPath, [BIN, ...words], { env, stdio: ["ignore", "pipe", "pipe"] });
   const listening = await firstLine(server);
 
-  const fairlead = (...argv: string[]): Promise<Ran> => ranOf([process.execPath, BIN, ...argv], env);
+  const fairlead = (...argv: string[]): Promise<Ran> => fairleadHere(argv, { env });
+  const command = (...argv: string[]): Promise<Ran> => ranOf([process.execPath, BIN, ...argv], env);
 
   /** Under a pseudo-terminal of this size, as a person would. The words are ours and need no quoting. */
   const onTerminal = (size: string, ...argv: string[]): Promise<Ran> => {
@@ -68,7 +69,7 @@ export async function startSite() {
     await chmod(join(root, "bin/hello"), 0o755);
     const token = join(root, "token");
     const words = ["--name", name, "--profile", PROFILE, "--type", "small", "--out", token];
-    await fairleadHere(["node", "token", ...words], { env });
+    await fairlead("node", "token", ...words);
     const program = {
       install_path: join(root, "bin/hello"),
       data_dir: join(root, "data"),
@@ -97,13 +98,16 @@ export async function startSite() {
   return {
     folder,
     listening,
+    /** In this process, for what only moves the story on. */
     fairlead,
+    /** As a process of its own, as a person runs it. */
+    command,
     onTerminal,
     addAgent,
     /** Waits until every agent has beaten with its program at this version. */
     agentsReady: (version: string) =>
       until("every agent is seen", async () => {
-        const listed = await fairleadHere(["node", "list", "--version", version, "--json"], { env });
+        const listed = await fairlead("node", "list", "--version", version, "--json");
         const { nodes } = listed.json<{ nodes: { last_heartbeat_at: string | null }[] }>();
         return nodes.filter((node) => node.last_heartbeat_at !== null).length === agents.length;
       }),

@@ -1,4 +1,4 @@
-/** `npm run demo -- --once --json`, as root and as a user (USE-1). */
+/** `npm run demo -- --once --json`, as root after one that was killed, and as a user in a new clone (USE-1). */
 import { expect, onTestFinished, test } from "vitest";
 import { cloneForUser } from "../../support/lab/clone.ts";
 import { demoPlace, type DemoPlace } from "../../support/lab/demo.ts";
@@ -17,9 +17,14 @@ async function expectDemo(place: DemoPlace, machines: number, ...args: string[])
   expect(await place.leftBehind()).toEqual([]);
 }
 
-test("USE-1: npm run demo -- --once --json upgrades five machines, says so in its last line and leaves nothing", async () => {
+test("USE-1: after kill -9 of a demo, npm run demo -- --once --json ends what it left, upgrades five machines, says so in its last line and leaves nothing", async () => {
   const place = await demoPlace();
   onTestFinished(() => place.remove());
+  const killed = place.start("--nodes", "2");
+  await killed.says("batch 1 of 1 begins");
+  killed.signal("SIGKILL");
+  await killed.ended();
+  expect(await place.leftBehind()).not.toEqual([]);
   await expectDemo(place, 5);
 }, 300_000);
 

@@ -27,16 +27,3 @@ test.each(Object.keys(MOMENTS))(
   },
   200_000,
 );
-
-test("USE-1: after kill -9 of a demo the next one ends what it left, works, and leaves nothing", async () => {
-  const here = await place();
-  const killed = here.start("--nodes", "2");
-  await killed.says("batch 1 of 1 begins");
-  killed.signal("SIGKILL");
-  await killed.ended();
-  expect(await here.leftBehind()).not.toEqual([]);
-  const { code, said, result } = await here.start("--once", "--json", "--nodes", "2").ended();
-  expect(code, said).toBe(0);
-  expect(result().nodes.map((node) => node.version_after)).toEqual(["2.0.0", "2.0.0"]);
-  expect(await here.leftBehind()).toEqual([]);
-}, 300_000);
