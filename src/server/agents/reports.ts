@@ -5,6 +5,7 @@
 import type { NodeId, RolloutId } from "../../core/ids.ts";
 import type { ReportRequest } from "../../core/protocol/agent-api.ts";
 import type { Database, Transaction } from "../db/database.ts";
+import { pipelined } from "../db/pipelined.ts";
 import { appendEvents } from "../events/append.ts";
 import type { Nudge } from "../drive/nudge.ts";
 import { createBatcher } from "./batcher.ts";
@@ -37,7 +38,25 @@ async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise
       body,
     })),
   );
-  const stored = await tx<{ report_id: string; rollout_id: RolloutId }[]>`
+  const answered = rows.filter(({ body }) => body.kind !== "progress");
+  const heartbeats = items.flatMap(({ nodeId, request: { heartbeat } }) =>
+    heartbeat === null ? [] : [{ nodeId, heartbeat, digest: null }],
+  );
+  const newest = [...new Map(heartbeats.map((item) => [item.nodeId, item])).values()];
+  const [stored] = await pipelined(
+    () => insertReports(tx, rows),
+    () => (answered.length > 0 ? markAnswered(tx, answered) : undefined),
+    () => (newest.length > 0 ? upsertHeartbeats(tx, newest) : undefined),
+  );
+  const fresh = new Set(stored.map((row) => row.report_id));
+  await appendEvents(tx, refusals(rows.filter((row) => fresh.has(row.report_id))));
+  return new Set(stored.map((row) => row.rollout_id));
+}
+
+type Row = Pick<StoredReport, "report_id" | "command_id" | "node_id" | "body">;
+
+const insertReports = async (tx: Transaction, rows: readonly Row[]) =>
+  tx<{ report_id: string; rollout_id: RolloutId }[]>`
     insert into upgrade_reports (report_id, rollout_id, node_id, command_id, body, created_at)
     select r.report_id, c.rollout_id, r.node_id, r.command_id, r.body, clock_timestamp()
     from rows from (jsonb_to_recordset(${tx.json(rows)})
@@ -46,23 +65,13 @@ async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise
     join commands c on c.command_id = r.command_id and c.node_id = r.node_id
     order by place
     on conflict (report_id) do nothing returning report_id, rollout_id`;
-  const answered = rows.filter(({ body }) => body.kind !== "progress");
-  if (answered.length > 0) {
-    await tx`
-      update commands c set answered_at = coalesce(c.answered_at, now())
-      from unnest(${answered.map((row) => row.command_id)}::uuid[], ${answered.map((row) => row.node_id)}::uuid[])
-        as a(command_id, node_id)
-      where c.command_id = a.command_id and c.node_id = a.node_id`;
-  }
-  const heartbeats = items.flatMap(({ nodeId, request: { heartbeat } }) =>
-    heartbeat === null ? [] : [{ nodeId, heartbeat, digest: null }],
-  );
-  const newest = [...new Map(heartbeats.map((item) => [item.nodeId, item])).values()];
-  if (newest.length > 0) await upsertHeartbeats(tx, newest);
-  const fresh = new Set(stored.map((row) => row.report_id));
-  await appendEvents(tx, refusals(rows.filter((row) => fresh.has(row.report_id))));
-  return new Set(stored.map((row) => row.rollout_id));
-}
+
+const markAnswered = async (tx: Transaction, rows: readonly Row[]) =>
+  tx`
+    update commands c set answered_at = coalesce(c.answered_at, now())
+    from unnest(${rows.map((row) => row.command_id)}::uuid[], ${rows.map((row) => row.node_id)}::uuid[])
+      as a(command_id, node_id)
+    where c.command_id = a.command_id and c.node_id = a.node_id`;
 
 /** How far a command had come is no news beside a later word of the same command. */
 function withoutOldNews(reports: ReportRequest["reports"]): ReportRequest["reports"] {

@@ -7,6 +7,7 @@
 import type { Json } from "../../core/json.ts";
 import type { Transaction } from "../db/database.ts";
 import { LOCKS } from "../db/locks.ts";
+import { pipelined } from "../db/pipelined.ts";
 
 export const EVENTS_CHANNEL = "fairlead_events";
 
@@ -21,11 +22,14 @@ export interface NewEvent {
 
 export async function appendEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await tx`select pg_advisory_xact_lock(${LOCKS.events})`;
-  await tx`
+  const append = () => tx`
     insert into events (at, kind, rollout_id, node_id, group_id, actor, data)
     select clock_timestamp(), e->>'kind', (e->>'rollout_id')::uuid, (e->>'node_id')::uuid,
       (e->>'group_id')::uuid, e->>'actor', e->'data'
     from jsonb_array_elements(${tx.json(events as never)}) with ordinality as t(e, place) order by place`;
-  await tx`select pg_notify(${EVENTS_CHANNEL}, '')`;
+  await pipelined(
+    () => tx`select pg_advisory_xact_lock(${LOCKS.events})`, // (1)
+    append,
+    () => tx`select pg_notify(${EVENTS_CHANNEL}, '')`,
+  );
 }

@@ -4,6 +4,7 @@ import type { BatchLaunch, Launch, NodePatch, RolloutDecision } from "../../core
 import type { RolloutRows } from "../../core/rollout/rows.ts";
 import { isActive, isSettled } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
+import { pipelined } from "../db/pipelined.ts";
 import { appendEvents } from "../events/append.ts";
 import { raiseIncidents } from "../incidents/raise.ts";
 import type { Authority } from "../snapshots/authority.ts";
@@ -21,23 +22,28 @@ export async function commitDecision(
   now: number,
 ): Promise<void> {
   const { id } = rows.rollout;
-  await patchNodes(tx, id, decision.nodes, now);
-  const opened = await openBatch(tx, id, decision.launchBatch);
+  const [, opened] = await pipelined(
+    () => patchNodes(tx, id, decision.nodes, now),
+    () => openBatch(tx, id, decision.launchBatch),
+    () => consume(tx, rows, decision),
+  );
   const launches = [...decision.launches, ...opened];
   const settled = decision.nodes.filter((node) => isSettled(node.status));
   const touched = settled.filter((node) => node.stands !== "untouched");
-  await lockNodes(tx, [...launches, ...touched]);
-  await launchNodes(tx, authority, id, launches, now);
+  const moved = [...launches, ...touched];
+  await pipelined(
+    () => lockNodes(tx, moved),
+    () => launchNodes(tx, authority, id, launches, now),
+  );
   await settleNodes(tx, authority, id, touched, now);
   if (decision.skipPending)
     await tx`update rollout_nodes set status = 'skipped' where rollout_id = ${id} and status = 'pending'`;
-  await consume(tx, rows, decision);
-  await patchRollout(tx, id, decision, now);
   await raiseIncidents(tx, id, decision.incidents, now);
-  await appendEvents(tx, eventsOf({ id, groupId }, decision.events, opened));
-  await notifyNodes(
-    tx,
-    [...launches, ...touched].map(({ nodeId }) => nodeId),
+  const movedIds = moved.map(({ nodeId }) => nodeId);
+  await pipelined(
+    () => patchRollout(tx, id, decision, now),
+    () => notifyNodes(tx, movedIds),
+    () => appendEvents(tx, eventsOf({ id, groupId }, decision.events, opened)),
   );
 }
 

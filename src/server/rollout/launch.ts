@@ -14,6 +14,7 @@ import type { Launch } from "../../core/rollout/decision.ts";
 import type { ConfigRef, RunSpec } from "../../core/upgrade/job.ts";
 import { signCommand } from "../../trust/command.ts";
 import type { Transaction } from "../db/database.ts";
+import { pipelined } from "../db/pipelined.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { publishAssignments } from "../snapshots/publish-assignments.ts";
 import { configsOf } from "./rollout-configs.ts";
@@ -40,12 +41,17 @@ export async function launchNodes(
   now: number,
 ): Promise<void> {
   if (launches.length === 0) return;
-  const [rollout] = await tx<RolloutFacts[]>`select * from rollouts where id = ${rolloutId}`;
   const launchOf = new Map(launches.map((launch) => [launch.nodeId, launch]));
-  const configs = await configsOf(tx, rolloutId, [...launchOf.keys()]);
-  const launched = await enterMaintenance(tx, rollout!, [...launchOf.keys()]);
-  await assign(tx, rollout!, launched, launchOf);
-  const published = await publishAssignments(tx, authority, [...launchOf.keys()], now);
+  const ids = [...launchOf.keys()];
+  const [[rollout], configs, launched] = await pipelined(
+    () => tx<RolloutFacts[]>`select * from rollouts where id = ${rolloutId}`,
+    () => configsOf(tx, rolloutId, ids),
+    () => enterMaintenance(tx, rolloutId, ids),
+  );
+  const [, published] = await pipelined(
+    () => assign(tx, rollout!, launched, launchOf),
+    () => publishAssignments(tx, authority, ids, now),
+  );
   const versions = new Map(published.map(({ nodeId, version }) => [nodeId, version]));
   const commands = launched.map((node) => {
     const launch = launchOf.get(node.node_id)!;

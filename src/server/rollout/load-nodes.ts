@@ -62,7 +62,7 @@ export async function loadBatch(
       batch: await read(tx, rollout, tx`${ofBatch} and rn.status <> 'pending'`, reported),
       quiet: NOBODY,
     };
-  const isLookedAt = tx`(rn.direction = 'reverse' or rn.node_id = any(${reported})
+  const isLookedAt = tx`(rn.direction = 'reverse' or rn.node_id in ${each(tx, reported)}
     or case when rn.upgrade_phase = 'VERIFYING' then ${look.installed}
        else rn.launched_at <= ${new Date(look.launchedUntil)} end)`;
   const [batch, [quiet]] = await Promise.all([
@@ -77,6 +77,9 @@ export async function loadBatch(
   const { installing, launched_at, verifying } = quiet!;
   return { batch, quiet: { installing, launchedAt: ms(launched_at), verifying } };
 }
+
+/** A list of rows is looked up by hash. With an array, each row of the batch would be compared with each that reported. */
+const each = (tx: Transaction, ids: readonly NodeId[]) => tx`(select unnest(${ids}::uuid[]))`;
 
 /** `retry` without a node means all that failed. */
 export async function loadNamed(
@@ -113,7 +116,7 @@ async function read(
     left join node_config_state state
       on state.node_id = rn.node_id and state.chain_profile_id = ${rollout.chain_profile_id}
     left join node_heartbeats hb on hb.node_id = rn.node_id and rn.status = 'in_progress'
-      and (rn.upgrade_phase = 'VERIFYING' or rn.node_id = any(${reported}))
+      and (rn.upgrade_phase = 'VERIFYING' or rn.node_id in ${each(tx, reported)})
     left join lateral (
       select report from jsonb_array_elements(hb.programs) as report
       where report->>'chain_profile_id' = ${rollout.chain_profile_id} limit 1

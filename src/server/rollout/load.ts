@@ -7,6 +7,7 @@ import { lookAt } from "../../core/rollout/quiet.ts";
 import type { ReportRow, RolloutRows, SignalRow, StatusCounts } from "../../core/rollout/rows.ts";
 import { NODE_UPGRADE_STATUSES, type NodeUpgradeStatus, type Strategy } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
+import { pipelined } from "../db/pipelined.ts";
 import { loadLastSucceeded, loadNext } from "./load-next.ts";
 import { loadBatch, loadNamed } from "./load-nodes.ts";
 import { ms, rolloutRow, type RolloutRecord } from "./rollout-record.ts";
@@ -22,10 +23,13 @@ export interface LoadedRollout {
 
 /** One clock for all replicas: the database's. */
 export async function loadRollout(tx: Transaction, id: RolloutId): Promise<LoadedRollout | null> {
-  const [row] = await tx<RolloutRecord[]>`
-    select *, clock_timestamp() as db_now from rollouts where id = ${id} for update`;
+  const [[row], signals, reports] = await pipelined(
+    () =>
+      tx<RolloutRecord[]>`select *, clock_timestamp() as db_now from rollouts where id = ${id} for update`,
+    () => loadSignals(tx, id),
+    () => loadReports(tx, id),
+  );
   if (row === undefined) return null;
-  const [signals, reports] = await Promise.all([loadSignals(tx, id), loadReports(tx, id)]);
   const rollout = rolloutRow(row);
   const now = row.db_now.getTime();
   const [{ batch, quiet }, named, counts, next, lastSucceeded] = await Promise.all([

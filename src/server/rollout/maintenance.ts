@@ -23,15 +23,15 @@ interface Moved extends Launched {
 /** Takes the next sequence of each node and puts the node into maintenance; tells what it comes from. */
 export async function enterMaintenance(
   tx: Transaction,
-  rollout: { readonly id: RolloutId; readonly chain_profile_id: string },
+  rolloutId: RolloutId,
   nodeIds: readonly NodeId[],
 ): Promise<Launched[]> {
   const rows = await tx<Moved[]>`
     update nodes n set command_sequence = n.command_sequence + 1, state = 'maintenance'
     from unnest(${nodeIds}::uuid[]) as q(node_id)
-    join rollout_nodes rn on rn.rollout_id = ${rollout.id} and rn.node_id = q.node_id
-    left join node_config_state recorded
-      on recorded.node_id = q.node_id and recorded.chain_profile_id = ${rollout.chain_profile_id}
+    join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
+    left join node_config_state recorded on recorded.node_id = q.node_id
+      and recorded.chain_profile_id = (select chain_profile_id from rollouts where id = ${rolloutId})
     where n.id = q.node_id
     returning n.id as node_id, n.command_sequence as sequence, rn.attempt_count = 0 as is_first,
       rn.previous_version, rn.previous_binary_url, rn.previous_checksum,

@@ -2,6 +2,7 @@
 import type { NodeId, RolloutId } from "../../core/ids.ts";
 import type { NodePatch } from "../../core/rollout/decision.ts";
 import type { Transaction } from "../db/database.ts";
+import { pipelined } from "../db/pipelined.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { publishAssignments } from "../snapshots/publish-assignments.ts";
 
@@ -17,11 +18,16 @@ export async function settleNodes(
   const upgraded = ids((node) => node.stands === "target");
   const restored = ids((node) => node.stands === "previous");
   const broken = ids((node) => node.stands === "unknown" || node.status === "failed_rollback");
-  await settleUpgraded(tx, rolloutId, upgraded);
-  await settleRestored(tx, rolloutId, restored);
-  await tx`update nodes set state = 'degraded' where id = any(${broken}) and state = 'maintenance'`;
-  await tx`update nodes set state = 'active' where id = any(${[...upgraded, ...restored]}) and state = 'maintenance'`;
-  await publishAssignments(tx, authority, [...upgraded, ...restored], now);
+  const known = [...upgraded, ...restored];
+  await pipelined(
+    () => settleUpgraded(tx, rolloutId, upgraded),
+    () => settleRestored(tx, rolloutId, restored),
+  );
+  await pipelined(
+    () => tx`update nodes set state = 'degraded' where id = any(${broken}) and state = 'maintenance'`,
+    () => tx`update nodes set state = 'active' where id = any(${known}) and state = 'maintenance'`,
+    () => publishAssignments(tx, authority, known, now),
+  );
 }
 
 async function settleUpgraded(

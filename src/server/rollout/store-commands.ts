@@ -2,6 +2,7 @@
 import type { CommandId, RolloutId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Transaction } from "../db/database.ts";
+import { pipelined } from "../db/pipelined.ts";
 import type { Launched } from "./maintenance.ts";
 
 export interface NewCommand extends Launched {
@@ -20,12 +21,12 @@ export async function storeCommands(
   const column = <T>(pick: (command: NewCommand) => T): T[] => commands.map(pick);
   const ids = column((command) => command.command_id);
   const nodeIds = column((command) => command.node_id);
-  await tx`
+  const insert = () => tx`
     insert into commands (command_id, node_id, rollout_id, sequence, frame, expires_at)
     select c.command_id, c.node_id, ${rolloutId}, c.sequence, decode(c.frame, 'base64'), ${new Date(now + LIMITS.commandLifetimeMs)}
     from unnest(${ids}::uuid[], ${nodeIds}::uuid[], ${column((command) => command.sequence)}::bigint[],
       ${column((command) => command.frame)}::text[]) as c(command_id, node_id, sequence, frame)`;
-  await tx`
+  const launch = () => tx`
     update rollout_nodes rn set status = 'in_progress', upgrade_phase = 'PREPARING', command_id = c.command_id,
       direction = c.direction, attempt_count = c.attempt, launched_at = ${new Date(now)}, progress_pct = 0,
       action_name = null, ended_at = null, previous_version = c.version, previous_checksum = c.checksum, previous_binary_url = c.url
@@ -34,4 +35,5 @@ export async function storeCommands(
       ${column((command) => command.previous_checksum)}::text[], ${column((command) => command.previous_binary_url)}::text[])
       as c(command_id, node_id, direction, attempt, version, checksum, url)
     where rn.rollout_id = ${rolloutId} and rn.node_id = c.node_id`;
+  await pipelined(insert, launch);
 }

@@ -8,7 +8,9 @@ export const EVERYONE = "*";
 const IDS_PER_NOTIFY = 200;
 
 export async function notifyNodes(tx: Transaction, nodeIds: readonly NodeId[]): Promise<void> {
-  for (let at = 0; at < nodeIds.length; at += IDS_PER_NOTIFY) {
-    await tx`select pg_notify(${NODES_CHANNEL}, ${nodeIds.slice(at, at + IDS_PER_NOTIFY).join(",")})`;
-  }
+  const parts: string[] = [];
+  for (let at = 0; at < nodeIds.length; at += IDS_PER_NOTIFY)
+    parts.push(nodeIds.slice(at, at + IDS_PER_NOTIFY).join(","));
+  if (parts.length > 0)
+    await tx`select pg_notify(${NODES_CHANNEL}, ids) from unnest(${parts}::text[]) as ids`;
 }

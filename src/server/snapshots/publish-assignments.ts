@@ -5,9 +5,10 @@
 import { compileAssignments } from "../../core/compile/assignments.ts";
 import type { NodeId } from "../../core/ids.ts";
 import type { Transaction } from "../db/database.ts";
+import { pipelined } from "../db/pipelined.ts";
 import type { Authority } from "./authority.ts";
 import { loadAssignments, loadRevocations } from "./load-own-rows.ts";
-import { publishSnapshots, type PublishedSnapshot } from "./publish.ts";
+import { lockStanding, type PublishedSnapshot, publishLocked } from "./publish.ts";
 
 export async function publishAssignments(
   tx: Transaction,
@@ -16,13 +17,15 @@ export async function publishAssignments(
   now: number,
 ): Promise<PublishedSnapshot[]> {
   if (nodeIds.length === 0) return [];
-  const [assignments, revocations] = await Promise.all([
-    loadAssignments(tx, nodeIds),
-    loadRevocations(tx, nodeIds),
-  ]);
-  const items = nodeIds.map((nodeId) => ({
+  const places = nodeIds.map((nodeId) => ({ nodeId, scope: "service_assignment" as const }));
+  const [standing, assignments, revocations] = await pipelined(
+    () => lockStanding(tx, authority, places),
+    () => loadAssignments(tx, nodeIds),
+    () => loadRevocations(tx, nodeIds),
+  );
+  const items = places.map(({ nodeId, scope }) => ({
     nodeId,
-    scope: "service_assignment" as const,
+    scope,
     content: {
       assignments: compileAssignments({
         assignments: assignments.get(nodeId) ?? [],
@@ -30,5 +33,5 @@ export async function publishAssignments(
       }),
     },
   }));
-  return publishSnapshots(tx, authority, items, now);
+  return publishLocked(tx, authority, items, standing, now);
 }

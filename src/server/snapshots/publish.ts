@@ -16,6 +16,7 @@ import type { NodeRole } from "../../core/snapshot/scopes.ts";
 import { sealContent, type SealedContent } from "../../trust/sealed-content.ts";
 import { signSealed } from "../../trust/snapshot.ts";
 import type { Transaction } from "../db/database.ts";
+import { pipelined } from "../db/pipelined.ts";
 import type { Authority } from "./authority.ts";
 import { refusalOf, type CompiledItem, type Refusal } from "./compile-batch.ts";
 import { createIncrements, type Increments } from "./increments.ts";
@@ -41,13 +42,34 @@ export async function publishSnapshots(
   now: number,
 ): Promise<PublishedSnapshot[]> {
   if (items.length === 0) return [];
-  const sealed = sealEach(items);
-  await tx`
-    select 1 from nodes where id = any(${[...new Set(items.map((item) => item.nodeId))]})
-    order by id for no key update`; // (1)
-  await authority.follow?.(tx);
-  const [nodes, before] = await Promise.all([readNodes(tx, items), readPublished(tx, items)]);
-  const { published, refused } = await publishSealed(tx, authority, sealed, { nodes, before }, now);
+  const standing = await lockStanding(tx, authority, items);
+  return publishLocked(tx, authority, items, standing, now);
+}
+
+/** Locks the nodes, and reads what their next versions come after. */
+export async function lockStanding(
+  tx: Transaction,
+  authority: Authority,
+  places: readonly NodeScope[],
+): Promise<Standing> {
+  const ids = [...new Set(places.map(({ nodeId }) => nodeId))];
+  const [, , nodes, before] = await pipelined(
+    () => tx`select 1 from nodes where id = any(${ids}) order by id for no key update`, // (1)
+    () => authority.follow?.(tx),
+    () => readNodes(tx, ids),
+    () => readPublished(tx, places),
+  );
+  return { nodes, before };
+}
+
+export async function publishLocked(
+  tx: Transaction,
+  authority: Authority,
+  items: readonly SnapshotItem[],
+  standing: Standing,
+  now: number,
+): Promise<PublishedSnapshot[]> {
+  const { published, refused } = await publishSealed(tx, authority, sealEach(items), standing, now);
   const [first] = refused;
   if (first !== undefined) throw new FairleadError(first.code, first.message);
   return published;
@@ -137,11 +159,12 @@ export function signItem(
 const lifetimeOf = (scope: CompiledScope): number =>
   scope === "service_assignment" ? LIMITS.assignmentLifetimeMs : LIMITS.snapshotLifetimeMs;
 
-async function readNodes(tx: Transaction, items: readonly NodeScope[]): Promise<Map<NodeId, NodeFacts>> {
-  const epoch = await readEpoch(tx);
-  const rows = await tx<Omit<NodeFacts, "epoch">[]>`
-    select id, roles, organization_ids::text[] as "organizationIds" from node_authority
-    where id = any(${[...new Set(items.map((item) => item.nodeId))]})`;
+async function readNodes(tx: Transaction, ids: readonly NodeId[]): Promise<Map<NodeId, NodeFacts>> {
+  const [epoch, rows] = await pipelined(
+    () => readEpoch(tx),
+    () => tx<Omit<NodeFacts, "epoch">[]>`
+      select id, roles, organization_ids::text[] as "organizationIds" from node_authority where id = any(${ids})`,
+  );
   return new Map(rows.map((row) => [row.id, { ...row, epoch }]));
 }
 

@@ -4,6 +4,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { SnapshotHeader } from "../../core/snapshot/envelope.ts";
 import type { CompiledScope } from "../../core/snapshot/roles.ts";
 import type { Transaction } from "../db/database.ts";
+import { pipelined } from "../db/pipelined.ts";
 
 export interface LastPublished {
   readonly epoch: number;
@@ -63,8 +64,14 @@ export interface NewSnapshot extends NodeScope {
 
 export async function storeSnapshots(tx: Transaction, snapshots: readonly NewSnapshot[]): Promise<void> {
   if (snapshots.length === 0) return;
-  await storeContents(tx, snapshots);
-  await keepReplaced(tx, snapshots);
+  await pipelined(
+    () => storeContents(tx, snapshots),
+    () => keepReplaced(tx, snapshots),
+    () => replace(tx, snapshots),
+  );
+}
+
+async function replace(tx: Transaction, snapshots: readonly NewSnapshot[]): Promise<void> {
   const column = <T>(pick: (snapshot: NewSnapshot) => T) => snapshots.map(pick);
   await tx`
     insert into snapshots (node_id, scope_type, authority_epoch, config_version, content_hash, header, signatures,

@@ -1,0 +1,18 @@
+/**
+ * Statements of one transaction, sent without waiting for the answer to the one before. Its one connection runs them in
+ * the order in which they stand here, so a lock may come first; of an item of several statements, the first.
+ *
+ * Promise.all alone does not keep that order: a bare query begins when it is waited for, an async function's when it is
+ * called.
+ */
+type Item = () => PromiseLike<unknown> | undefined;
+type Results<Items extends readonly Item[]> = {
+  -readonly [At in keyof Items]: Awaited<ReturnType<Items[At]>>;
+};
+
+export async function pipelined<const Items extends readonly Item[]>(
+  ...items: Items
+): Promise<Results<Items>> {
+  const begun = items.map((item) => Promise.resolve(item()));
+  return (await Promise.all(begun)) as Results<Items>;
+}

@@ -1,0 +1,52 @@
+/** Statements that are sent together are run in the order in which they stand, however each of them begins. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database, Transaction } from "../../../src/server/db/database.ts";
+import { pipelined } from "../../../src/server/db/pipelined.ts";
+import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
+
+let databases: TestDatabases;
+let db: Database;
+beforeAll(async () => {
+  databases = await startTestDatabases();
+  ({ db } = await databases.empty());
+  await db`create sequence turns`;
+});
+afterAll(() => databases.stop());
+
+const bare = (tx: Transaction) => tx<{ turn: number }[]>`select nextval('turns') as turn`;
+const turnOf = async (tx: Transaction): Promise<number> => (await bare(tx))[0]!.turn;
+const nested = (tx: Transaction) =>
+  pipelined(
+    () => turnOf(tx),
+    () => bare(tx),
+  );
+
+test("USE-5: bare queries, functions that await and pipelines within pipelines keep their order", async () => {
+  const turns = await db.begin((tx) =>
+    pipelined(
+      () => bare(tx),
+      () => turnOf(tx),
+      () => undefined,
+      () => nested(tx),
+      () => bare(tx),
+      () => turnOf(tx),
+    ),
+  );
+  const [[first], second, nothing, [third, [fourth]], [fifth], sixth] = turns;
+  expect(nothing).toBeUndefined();
+  const all = [first!.turn, second, third, fourth!.turn, fifth!.turn, sixth];
+  expect(all).toEqual(all.map((_, at) => all[0]! + at));
+});
+
+test("USE-5: one that fails fails all of them, and nothing of the transaction is left", async () => {
+  await db`create table notes (text text not null)`;
+  const failing = db.begin((tx) =>
+    pipelined(
+      () => tx`insert into notes values ('before')`,
+      () => tx`insert into notes values (null)`,
+      () => tx`insert into notes values ('after')`,
+    ),
+  );
+  await expect(failing).rejects.toMatchObject({ code: "23502" });
+  expect(await db`select * from notes`).toEqual([]);
+});
