@@ -8,10 +8,11 @@
 // 1. A failing stage does not hide the ones behind it.
 // 2. Nothing passes by not running: no tests found is a failure, and so is a skipped test under CI=true.
 // 3. The very last line on stdout is `N passed, N failed, N skipped`.
+// 4. What the machine lacks is installed beside the stages that do not need it.
 
 import { ensureMachineParts } from "./test/machine-parts.ts";
 import { report } from "./test/report.ts";
-import type { Outcome } from "./test/report.ts";
+import type { Counts, Outcome } from "./test/report.ts";
 import { isStageName, STAGES } from "./test/stages.ts";
 import type { Stage } from "./test/stages.ts";
 
@@ -24,7 +25,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => (i
 async function main(args: string[]): Promise<number> {
   const split = args.includes("--") ? args.indexOf("--") : args.length;
   const stages = chooseStages(args.slice(0, split));
-  const missing = await ensureMachineParts(stages.flatMap((stage) => stage.machineParts));
+  const missing = ensureMachineParts(stages.flatMap((stage) => stage.machineParts)); // (4)
+  missing.catch(() => undefined); // told by the first stage that needs one
   const outcomes: Outcome[] = [];
   for (const together of inOrder(stages)) {
     if (isInterrupted) break;
@@ -55,21 +57,34 @@ function chooseStages(names: string[]): readonly Stage[] {
   return names.length === 0 ? STAGES : STAGES.filter((stage) => names.includes(stage.name));
 }
 
-async function runStage(stage: Stage, missing: string[], vitestArgs: string[]): Promise<Outcome> {
+async function runStage(
+  stage: Stage,
+  missing: Promise<readonly string[]>,
+  vitestArgs: string[],
+): Promise<Outcome> {
   const began = performance.now();
   process.stdout.write(`\n── ${stage.name}\n`);
-  const lacks = stage.machineParts.filter((part) => missing.includes(part));
-  const counts =
-    lacks.length > 0
-      ? { passed: 0, failed: 1, skipped: 0, note: `not run: this machine lacks ${lacks.join(", ")}` }
-      : await stage.run(vitestArgs).catch((error: unknown) => ({
-          passed: 0,
-          failed: 1,
-          skipped: 0,
-          note: error instanceof Error ? error.message : String(error),
-        }));
+  const counts = await runOn(stage, missing, vitestArgs).catch(failed);
   return { stage: stage.name, seconds: (performance.now() - began) / 1000, ...counts };
 }
+
+async function runOn(
+  stage: Stage,
+  missing: Promise<readonly string[]>,
+  vitestArgs: string[],
+): Promise<Counts> {
+  const absent = stage.machineParts.length === 0 ? [] : await missing;
+  const lacks = stage.machineParts.filter((part) => absent.includes(part));
+  if (lacks.length > 0) throw new Error(`not run: this machine lacks ${lacks.join(", ")}`);
+  return stage.run(vitestArgs);
+}
+
+const failed = (error: unknown): Counts => ({
+  passed: 0,
+  failed: 1,
+  skipped: 0,
+  note: error instanceof Error ? error.message : String(error),
+});
 
 try {
   process.exitCode = await main(process.argv.slice(2));

@@ -6,7 +6,8 @@ import { run } from "../run.mjs";
 
 /** Debian package → a file that is there when it is installed, whoever installed it. */
 const PARTS = {
-  chromium: "/usr/bin/chromium",
+  // The browser without its windows: the same engine at two thirds of the work.
+  "chromium-headless-shell": "/usr/bin/chromium-headless-shell",
   "systemd-container": "/usr/bin/systemd-nspawn",
   "docker.io": "/usr/sbin/dockerd",
   iptables: "/usr/sbin/iptables",

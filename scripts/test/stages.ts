@@ -49,7 +49,12 @@ export const STAGES: readonly Stage[] = [
   withServices("build", () => check(() => buildAgent().then(buildConsole))),
   withServices("contract", (args) => vitest("contract", args), ...HOSTS),
   {
-    ...withServices("browser", (args) => vitest("browser", args), "chromium", "fonts-dejavu-core"),
+    ...withServices(
+      "browser",
+      (args) => vitest("browser", args),
+      "chromium-headless-shell",
+      "fonts-dejavu-core",
+    ),
     beside: true,
   },
   withServices("integration", (args) => vitest("integration", args), ...HOSTS, "nats-server", "haproxy"),

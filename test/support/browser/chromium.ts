@@ -1,4 +1,4 @@
-/** Debian's chromium, driven by playwright-core, with a place for what it saw. */
+/** Debian's chromium without windows, driven by playwright-core, with a place for what it saw. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
@@ -15,7 +15,7 @@ export type Look = keyof typeof LOOKS;
 
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath: "/usr/bin/chromium-headless-shell",
     args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
 }
