@@ -12,6 +12,7 @@ import { personAt, type Person } from "../../support/keys/key-site.ts";
 import { eventually } from "../../support/lab/eventually.ts";
 import { startLab, type Lab } from "../../support/lab/lab.ts";
 import { addRunningNodes, type LabNode } from "../../support/lab/node.ts";
+import { fairleadProcess } from "../../support/lab/operator.ts";
 import { killHard } from "../../support/lab/processes.ts";
 import { completed, endingOf, reaches, startRollout } from "../../support/lab/rollout.ts";
 
@@ -30,7 +31,7 @@ const statuses = async (id: string): Promise<string[]> =>
   (await lab.operator.upgrades(id)).map(({ status }) => status).toSorted();
 
 async function succeeds(...args: string[]): Promise<string> {
-  const ran = await lab.operator.fairlead(...args);
+  const ran = await fairleadProcess(lab.home, ...args);
   if (ran.code !== 0) throw new Error(`fairlead ${args.join(" ")}: ${ran.err}`);
   return ran.out;
 }
