@@ -3,6 +3,7 @@
  * A caller's promise settles when its own batch is durable, so "accepted" always means stored.
  */
 export interface BatchOptions {
+  /** All of a batch are answered in one turn of the event loop: a large one keeps everybody else waiting. */
   readonly itemsMax: number;
   /** How long the first of a batch waits for company. */
   readonly lingerMs: number;

@@ -79,7 +79,7 @@ export function createDeliveryFinder(
         return { answer, standing: isPlain ? standingAfter(before, own, sent) : null };
       });
     },
-    { itemsMax: 500, lingerMs: 10, concurrentMax: 2 },
+    { itemsMax: 100, lingerMs: 10, concurrentMax: 3 },
   );
 }
 

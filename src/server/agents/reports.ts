@@ -25,7 +25,7 @@ export function createReportStore(db: Database, nudge: Nudge): StoreReports {
       for (const id of rollouts) nudge(id);
       return items.map(() => undefined);
     },
-    { itemsMax: 500, lingerMs: 5, concurrentMax: 2 },
+    { itemsMax: 100, lingerMs: 5, concurrentMax: 3 },
   );
 }
 
