@@ -1,9 +1,11 @@
 /**
- * Statements of one transaction, sent without waiting for the answer to the one before. Its one connection runs them in
- * the order in which they stand here, so a lock may come first; of an item of several statements, the first.
+ * Statements of one transaction, sent without waiting for the answer to the one before.
  *
- * Promise.all alone does not keep that order: a bare query begins when it is waited for, an async function's when it is
- * called.
+ * 1. Its one connection runs them in the order in which they stand here, so a lock may come first; of an item of several
+ *    statements, the first. Promise.all alone does not keep that order: a bare query begins when it is waited for, an
+ *    async function's when it is called.
+ * 2. It ends when all have ended, also when one has failed: what an item still sends finds the transaction, and not a
+ *    connection that has been given back. The failure is the first one, not what followed from it.
  */
 type Item = () => PromiseLike<unknown> | undefined;
 type Results<Items extends readonly Item[]> = {
@@ -13,6 +15,10 @@ type Results<Items extends readonly Item[]> = {
 export async function pipelined<const Items extends readonly Item[]>(
   ...items: Items
 ): Promise<Results<Items>> {
-  const begun = items.map((item) => Promise.resolve(item()));
-  return (await Promise.all(begun)) as Results<Items>;
+  const begun = items.map((item) => Promise.resolve(item())); // (1)
+  try {
+    return (await Promise.all(begun)) as Results<Items>;
+  } finally {
+    await Promise.allSettled(begun); // (2)
+  }
 }

@@ -38,13 +38,13 @@ export async function commitDecision(
   await settleNodes(tx, authority, id, touched, now);
   if (decision.skipPending)
     await tx`update rollout_nodes set status = 'skipped' where rollout_id = ${id} and status = 'pending'`;
-  await raiseIncidents(tx, id, decision.incidents, now);
   const movedIds = moved.map(({ nodeId }) => nodeId);
   await pipelined(
     () => patchRollout(tx, id, decision, now),
     () => notifyNodes(tx, movedIds),
-    () => appendEvents(tx, eventsOf({ id, groupId }, decision.events, opened)),
+    () => raiseIncidents(tx, id, decision.incidents, now),
   );
+  await appendEvents(tx, eventsOf({ id, groupId }, decision.events, opened)); // the last: its lock is everybody's
 }
 
 /** A group looks at its components' states and at what they have read, not at their nodes. */

@@ -1,5 +1,6 @@
 /** Statements that are sent together are run in the order in which they stand, however each of them begins. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Database, Transaction } from "../../../src/server/db/database.ts";
 import { pipelined } from "../../../src/server/db/pipelined.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
@@ -10,7 +11,9 @@ beforeAll(async () => {
   databases = await startTestDatabases();
   ({ db } = await databases.empty());
   await db`create sequence turns`;
+  await db`create table notes (text text not null)`;
 });
+beforeEach(() => db`truncate notes`);
 afterAll(() => databases.stop());
 
 const bare = (tx: Transaction) => tx<{ turn: number }[]>`select nextval('turns') as turn`;
@@ -39,7 +42,6 @@ test("USE-5: bare queries, functions that await and pipelines within pipelines k
 });
 
 test("USE-5: one that fails fails all of them, and nothing of the transaction is left", async () => {
-  await db`create table notes (text text not null)`;
   const failing = db.begin((tx) =>
     pipelined(
       () => tx`insert into notes values ('before')`,
@@ -48,5 +50,22 @@ test("USE-5: one that fails fails all of them, and nothing of the transaction is
     ),
   );
   await expect(failing).rejects.toMatchObject({ code: "23502" });
+  expect(await db`select * from notes`).toEqual([]);
+});
+
+test("USE-5: one that goes on after another has failed writes nothing once the transaction is over", async () => {
+  const ending: { late?: unknown } = {};
+  const failing = db.begin((tx) =>
+    pipelined(
+      async () => {
+        await tx`insert into notes values ('early')`;
+        await sleep(50);
+        await tx`insert into notes values ('late')`.catch((error: unknown) => (ending.late = error));
+      },
+      () => tx`insert into notes values (null)`,
+    ),
+  );
+  await expect(failing).rejects.toMatchObject({ code: "23502" });
+  expect(ending.late).toMatchObject({ code: "25P02" }); // the transaction was there still, and refused it
   expect(await db`select * from notes`).toEqual([]);
 });
