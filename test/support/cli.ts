@@ -1,8 +1,14 @@
-/** The CLI in this process, with its streams caught. It does what the command does; only loading it anew is spared. */
+/**
+ * The CLI: in this process, with its streams caught, where only what it does matters and loading it anew is spared; and
+ * as a process of its own.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Io, Redraw } from "../../src/cli/io.ts";
 import { run } from "../../src/cli/run.ts";
+import { run as runProcess } from "../../src/host/process.ts";
+
+const PROCESS_TIMEOUT_MS = 180_000;
 
 export interface Ran {
   readonly code: number;
@@ -39,7 +45,17 @@ export async function fairleadHere(
   return ranAs(code, said.out, said.err);
 }
 
-export const ranAs = (code: number, out: string, err: string): Ran => ({
+/** A process to its end; the command's as a person starts it. */
+export async function ranProcess(
+  [file, ...args]: readonly [string, ...string[]],
+  env: Record<string, string>,
+): Promise<Ran> {
+  const ran = await runProcess(file, args, { env, timeoutMs: PROCESS_TIMEOUT_MS });
+  if (ran.kind !== "exited") throw new Error(`${args.join(" ")}: ${ran.kind}`);
+  return ranAs(ran.code, ran.stdout.toString(), ran.stderr.toString());
+}
+
+const ranAs = (code: number, out: string, err: string): Ran => ({
   code,
   out,
   err,

@@ -8,10 +8,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { commandEnv } from "../../../src/demo/command.ts";
 import { helloProgram } from "../../../src/demo/hello-program.ts";
-import { run } from "../../../src/host/process.ts";
 import { removeEmbedded } from "../../../src/server/embedded/embedded.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
-import { fairleadHere, type Ran, ranAs } from "../../support/cli.ts";
+import { fairleadHere, type Ran, ranProcess } from "../../support/cli.ts";
 import { artifactServer } from "../../support/programs/artifact-server.ts";
 import { freePort } from "../../support/programs/free-port.ts";
 import { until } from "../../support/programs/until.ts";
@@ -53,12 +52,12 @@ export async function startSite() {
   const listening = await firstLine(server);
 
   const fairlead = (...argv: string[]): Promise<Ran> => fairleadHere(argv, { env });
-  const command = (...argv: string[]): Promise<Ran> => ranOf([process.execPath, BIN, ...argv], env);
+  const command = (...argv: string[]): Promise<Ran> => ranProcess([process.execPath, BIN, ...argv], env);
 
   /** Under a pseudo-terminal of this size, as a person would. The words are ours and need no quoting. */
   const onTerminal = (size: string, ...argv: string[]): Promise<Ran> => {
     const words = `stty ${size}; ${[process.execPath, BIN, ...argv].join(" ")}`;
-    return ranOf(["script", "-qec", words, "/dev/null"], { ...env, TERM: "xterm" });
+    return ranProcess(["script", "-qec", words, "/dev/null"], { ...env, TERM: "xterm" });
   };
 
   async function addAgent(name: string, version: string): Promise<void> {
@@ -144,12 +143,6 @@ export async function startSite() {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function ranOf([file, ...args]: readonly string[], env: Record<string, string>): Promise<Ran> {
-  const ran = await run(file!, args, { env, timeoutMs: 100_000 });
-  if (ran.kind !== "exited") throw new Error(`${args.join(" ")}: ${ran.kind}`);
-  return ranAs(ran.code, ran.stdout.toString(), ran.stderr.toString());
 }
 
 async function firstLine(child: ChildProcess): Promise<Listening> {

@@ -15,9 +15,8 @@ import {
 import { GroupView } from "../../../src/core/protocol/group-api.ts";
 import { commandEnv, FAIRLEAD, NODE } from "../../../src/demo/command.ts";
 import { createHttpClient, jsonOf } from "../../../src/host/bounded-http.ts";
-import { run } from "../../../src/host/process.ts";
 import { EnrollmentToken, formatToken } from "../../../src/trust/pins.ts";
-import { fairleadHere, type Ran, ranAs } from "../cli.ts";
+import { fairleadHere, type Ran, ranProcess } from "../cli.ts";
 
 const Context = z.object({
   server: z.string(),
@@ -34,11 +33,8 @@ export const fairlead = async (home: string, ...args: string[]): Promise<Ran> =>
   fairleadHere(args, { env: commandEnv(home) });
 
 /** As its own process: the server's commands, and whatever depends on being one. */
-export async function fairleadProcess(home: string, ...args: string[]): Promise<Ran> {
-  const ran = await run(NODE, [FAIRLEAD, ...args], { env: commandEnv(home), timeoutMs: 180_000 });
-  if (ran.kind !== "exited") throw new Error(`fairlead ${args.join(" ")}: ${ran.kind}`);
-  return ranAs(ran.code, ran.stdout.toString(), ran.stderr.toString());
-}
+export const fairleadProcess = async (home: string, ...args: string[]): Promise<Ran> =>
+  ranProcess([NODE, FAIRLEAD, ...args], commandEnv(home));
 
 export interface Answered {
   readonly status: number;

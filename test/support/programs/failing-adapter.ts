@@ -1,4 +1,4 @@
-/** Adapters that fail at one place, once: before they did anything, or after, when nobody can tell. */
+/** Adapters that fail at one place, once, before they did anything or after; and those to which something happens there. */
 import type { RuntimeAdapter } from "../../../src/agent/upgrade/port.ts";
 import type { ActionName } from "../../../src/core/upgrade/phases.ts";
 
@@ -47,3 +47,14 @@ export function around(
     [method]: async (...args: readonly unknown[]) => instead(async () => real(...args), args),
   };
 }
+
+/** Does what it does, after something else has happened. */
+export const doing = (
+  adapter: RuntimeAdapter,
+  before: keyof RuntimeAdapter,
+  effect: () => Promise<void>,
+): RuntimeAdapter =>
+  around(adapter, before, async (work) => {
+    await effect();
+    return work();
+  });

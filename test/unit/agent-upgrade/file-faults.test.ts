@@ -1,94 +1,64 @@
-/** The Agent group of the fault list, as far as files go: each ends in a code, and the node as it was. */
-import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+/** Artifacts and configs that are not what was signed, or not where they should be (the fault list's Agent group). */
+import { mkdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RuntimeAdapter } from "../../../src/agent/upgrade/port.ts";
-import { readActivation } from "../../../src/agent/upgrade/activations.ts";
-import { readHold } from "../../../src/agent/upgrade/held.ts";
+import { describe, expect, it } from "vitest";
 import { helloProgram } from "../../../src/demo/hello-program.ts";
-import { around, failingOnce } from "../../support/programs/failing-adapter.ts";
-import { type FakeProcesses, fakeProcesses, fakeRuntime } from "../../support/programs/fake-runtime.ts";
-import { type Machine, machine, never, PROFILE } from "../../support/programs/machine.ts";
+import { doing } from "../../support/programs/failing-adapter.ts";
+import { faultScene } from "../../support/programs/fault-scene.ts";
 import { systemError, trippingFileSystem } from "../../support/programs/tripping-file-system.ts";
 
-let m: Machine;
-let world: FakeProcesses;
-let installed: string;
-beforeEach(async () => {
-  world = fakeProcesses();
-  m = await machine(({ program, fs }) => fakeRuntime(world, program, fs));
-  await m.provision("1.0.0", { "app.toml": "level = 1\n" });
-  installed = await m.installed();
-});
-afterEach(async () => m.close());
-
+const here = faultScene();
 const CONFIGS = { "app.toml": "level = 2\n" };
-const doing = (
-  adapter: RuntimeAdapter,
-  before: keyof RuntimeAdapter,
-  effect: () => Promise<void>,
-): RuntimeAdapter =>
-  around(adapter, before, async (work) => {
-    await effect();
-    return work();
-  });
-
-const expectAsBefore = async (): Promise<void> => {
-  expect(await m.installed()).toBe(installed);
-  expect(world.running?.fingerprint).toBe(installed);
-  expect(await m.configs()).toEqual({ "app.toml": "level = 1\n" });
-  expect(await m.leftOver()).toEqual([]);
-};
 
 describe("the artifact", () => {
   it("ROLL-4: other bytes than the signed ones are never kept", async () => {
-    const job = m.job({ version: "2.0.0" });
-    m.server.put(`/${job.artifact.fingerprint}`, helloProgram("6.6.6"));
-    expect(await m.upgrade(job)).toMatchObject({
+    const job = here.m.job({ version: "2.0.0" });
+    here.m.server.put(`/${job.artifact.fingerprint}`, helloProgram("6.6.6"));
+    expect(await here.m.upgrade(job)).toMatchObject({
       verdict: "FAILED",
       error: { code: "ARTIFACT_DIGEST_MISMATCH", action: "acquire_artifact" },
     });
-    await expectAsBefore();
+    await here.expectAsBefore();
   });
 
   it("RAUC: a file swapped after it was verified is not installed", async () => {
-    const job = m.job({ version: "2.0.0" });
-    const download = join(m.root, "bin", ".download-hello");
-    const adapter = doing(m.adapter(), "install", async () => {
+    const job = here.m.job({ version: "2.0.0" });
+    const download = join(here.m.root, "bin", ".download-hello");
+    const adapter = doing(here.m.adapter(), "install", async () => {
       await writeFile(`${download}.evil`, helloProgram("6.6.6"), { mode: 0o755 });
       await rename(`${download}.evil`, download);
     });
-    expect(await m.upgrade(job, { adapter })).toMatchObject({
+    expect(await here.m.upgrade(job, { adapter })).toMatchObject({
       verdict: "FAILED",
       error: { code: "ARTIFACT_DIGEST_MISMATCH", action: "install_artifact" },
     });
-    await expectAsBefore();
+    await here.expectAsBefore();
   });
 
   it("RAUC: a file swapped in the moment of the rename is found by its inode", async () => {
-    const job = m.job({ version: "2.0.0" });
-    const download = join(m.root, "bin", ".download-hello");
+    const job = here.m.job({ version: "2.0.0" });
+    const download = join(here.m.root, "bin", ".download-hello");
     let swapped = false;
     const fs = trippingFileSystem(async (operation) => {
-      if (swapped || !operation.endsWith("rename " + m.program.install_path)) return;
+      if (swapped || !operation.endsWith("rename " + here.m.program.install_path)) return;
       swapped = true;
       await writeFile(`${download}.evil`, helloProgram("6.6.6"), { mode: 0o755 });
       await rename(`${download}.evil`, download);
     });
-    expect(await m.upgrade(job, { adapter: m.adapter(fs) })).toMatchObject({
+    expect(await here.m.upgrade(job, { adapter: here.m.adapter(fs) })).toMatchObject({
       verdict: "FAILED",
       compensated: true,
       error: { code: "ARTIFACT_DIGEST_MISMATCH", action: "install_artifact" },
     });
     expect(swapped).toBe(true);
-    await expectAsBefore();
+    await here.expectAsBefore();
   });
 
   it("ROLL-4: an install path that is a link is refused, and what it points to stays", async () => {
-    const elsewhere = join(m.root, "elsewhere");
-    await rename(m.program.install_path, elsewhere);
-    await symlink(elsewhere, m.program.install_path);
-    expect(await m.upgrade(m.job({ version: "2.0.0" }))).toMatchObject({
+    const elsewhere = join(here.m.root, "elsewhere");
+    await rename(here.m.program.install_path, elsewhere);
+    await symlink(elsewhere, here.m.program.install_path);
+    expect(await here.m.upgrade(here.m.job({ version: "2.0.0" }))).toMatchObject({
       verdict: "FAILED",
       error: { code: "PATH_REFUSED" },
     });
@@ -96,10 +66,10 @@ describe("the artifact", () => {
   });
 
   it("ROLL-4: a link laid at the download's name is replaced, not followed", async () => {
-    const victim = join(m.root, "victim");
+    const victim = join(here.m.root, "victim");
     await writeFile(victim, "precious");
-    await symlink(victim, join(m.root, "bin", ".download-hello"));
-    expect(await m.upgrade(m.job({ version: "2.0.0" }))).toMatchObject({ verdict: "COMPLETED" });
+    await symlink(victim, join(here.m.root, "bin", ".download-hello"));
+    expect(await here.m.upgrade(here.m.job({ version: "2.0.0" }))).toMatchObject({ verdict: "COMPLETED" });
     expect(await readFile(victim, "utf8")).toBe("precious");
   });
 
@@ -110,239 +80,39 @@ describe("the artifact", () => {
   ])("ROLL-5: %s at the rename into place is %s, and taken back", async (errno, code) => {
     let failed = false;
     const fs = trippingFileSystem((operation) => {
-      if (failed || operation !== `rename ${m.program.install_path}`) return;
+      if (failed || operation !== `rename ${here.m.program.install_path}`) return;
       failed = true;
       throw systemError(errno);
     });
-    const outcome = await m.upgrade(m.job({ version: "2.0.0", configs: CONFIGS }), {
-      adapter: m.adapter(fs),
+    const outcome = await here.m.upgrade(here.m.job({ version: "2.0.0", configs: CONFIGS }), {
+      adapter: here.m.adapter(fs),
     });
     expect(outcome).toMatchObject({
       verdict: "FAILED",
       compensated: true,
       error: { code, action: "install_artifact" },
     });
-    await expectAsBefore();
+    await here.expectAsBefore();
   });
 });
 
 describe("configs", () => {
   it("ROLL-17: other bytes than the signed ones are refused before anything stops", async () => {
     const fetchConfig = async (): Promise<Uint8Array> => Buffer.from("level = 666\n");
-    const outcome = await m.upgrade(m.job({ version: "2.0.0", configs: CONFIGS }), { fetchConfig });
+    const outcome = await here.m.upgrade(here.m.job({ version: "2.0.0", configs: CONFIGS }), { fetchConfig });
     expect(outcome).toMatchObject({
       verdict: "FAILED",
       error: { code: "CONFIG_DIGEST_MISMATCH", action: "acquire_artifact" },
     });
-    await expectAsBefore();
+    await here.expectAsBefore();
   });
 
   it("ROLL-17: a folder that is a link leads nowhere", async () => {
-    const outside = join(m.root, "outside");
+    const outside = join(here.m.root, "outside");
     await mkdir(outside);
-    await symlink(outside, join(m.program.config_dir, "peers"));
-    const job = m.job({ version: "2.0.0", configs: { "peers/list.toml": "x" } });
-    expect(await m.upgrade(job)).toMatchObject({ verdict: "FAILED", error: { code: "PATH_REFUSED" } });
-    expect(world.running?.fingerprint).toBe(installed);
-  });
-});
-
-describe("old backups", () => {
-  const root = (): string => join(m.program.data_dir, ".upgrade-backup");
-  const FOLDER = "old-upgrade/forward.1";
-
-  /** One that is older than all others, and those that push it out. */
-  async function oldBackup(): Promise<string> {
-    const request = (folder: string) => ({ folder, key: folder, configPaths: [], needed: [] });
-    await m.adapter().backup(request(FOLDER), never());
-    const path = join(root(), FOLDER);
-    const manifest = JSON.parse(await readFile(join(path, "manifest.json"), "utf8")) as object;
-    const dated = { ...manifest, created_at: "2000-01-01T00:00:00.000Z" };
-    await writeFile(join(path, "manifest.json"), JSON.stringify(dated));
-    for (let n = 0; n < 5; n++) await m.adapter().backup(request(`upgrade-${n}/forward.1`), never());
-    return path;
-  }
-
-  it("ROLL-9: are removed from their own folder, though a link is laid in its place meanwhile", async () => {
-    const path = await oldBackup();
-    const victim = join(m.root, "victim");
-    await mkdir(victim);
-    for (const name of ["artifact", "manifest.json", "precious"]) await writeFile(join(victim, name), "x");
-    let swapped = false;
-    const fs = trippingFileSystem(async (operation) => {
-      if (swapped || !operation.startsWith("unlink ") || !operation.endsWith("/manifest.json")) return;
-      swapped = true;
-      await rename(path, `${path}.away`);
-      await symlink(victim, path);
-    });
-    expect(await m.upgrade(m.job({ version: "2.0.0" }), { adapter: m.adapter(fs) })).toMatchObject({
-      verdict: "COMPLETED",
-    });
-    expect(swapped).toBe(true);
-    expect(await readdir(victim)).toEqual(["artifact", "manifest.json", "precious"]);
-    expect(await readdir(`${path}.away`)).toEqual([]);
-  });
-
-  it("ROLL-9: lose what a backup saves, and nothing else that lies there", async () => {
-    const path = await oldBackup();
-    await writeFile(join(path, "note-of-the-operator"), "look here");
-    expect(await m.upgrade(m.job({ version: "2.0.0" }))).toMatchObject({ verdict: "COMPLETED" });
-    expect(await readdir(path)).toEqual(["note-of-the-operator"]);
-  });
-
-  it("ROLL-9: in a folder that others can write to are left alone", async () => {
-    const path = await oldBackup();
-    await chmod(path, 0o777);
-    expect(await m.upgrade(m.job({ version: "2.0.0" }))).toMatchObject({ verdict: "COMPLETED" });
-    expect(await readdir(path)).toEqual(["artifact", "manifest.json"]);
-  });
-
-  it("ROLL-9: that cannot be removed fail no upgrade, and are told of", async () => {
-    await oldBackup();
-    const told: unknown[] = [];
-    const fs = trippingFileSystem((operation) => {
-      if (operation.startsWith("unlink ") && operation.endsWith("/manifest.json")) throw systemError("EIO");
-    });
-    const log = { warn: (...said: unknown[]) => void told.push(said) };
-    const adapter = fakeRuntime(world, m.program, fs, log);
-    expect(await m.upgrade(m.job({ version: "2.0.0" }), { adapter })).toMatchObject({ verdict: "COMPLETED" });
-    expect(told).toMatchObject([["old backups were not removed", { error: { code: "EIO" } }]]);
-  });
-});
-
-describe("the backup", () => {
-  const root = (): string => join(m.program.data_dir, ".upgrade-backup");
-
-  it("ROLL-9: is refused when its folder is a link", async () => {
-    await mkdir(join(m.root, "outside"));
-    await symlink(join(m.root, "outside"), root());
-    expect(await m.upgrade(m.job({ version: "2.0.0" }))).toMatchObject({
-      verdict: "FAILED",
-      error: { code: "PATH_REFUSED", action: "backup_state" },
-    });
-    await expectAsBefore();
-  });
-
-  it("ROLL-9: NUL in a folder's name is refused by the adapter too", async () => {
-    const request = { folder: "a\0b/forward.1", key: "k", configPaths: [], needed: [] };
-    await expect(m.adapter().backup(request, never())).rejects.toMatchObject({ code: "PATH_REFUSED" });
-    await expect(m.adapter().backup({ ...request, folder: "../../etc" }, never())).rejects.toMatchObject({
-      code: "PATH_REFUSED",
-    });
-  });
-
-  it.each([
-    ["its manifest is changed", "manifest.json", "{}"],
-    ["its manifest is gone", "manifest.json", null],
-    ["the saved program is changed", "artifact", "evil"],
-    ["the saved program is gone", "artifact", null],
-    ["a saved config is changed", "config-0", "evil"],
-  ] as const)(
-    "ROLL-9: when %s, the way back ends in FAILED_ROLLBACK and starts nothing",
-    async (_, name, content) => {
-      const job = m.job({ version: "2.0.0", configs: CONFIGS });
-      const adapter = doing(failingOnce(m.adapter(), "reload", "after"), "reload", async () => {
-        const path = join(root(), job.rollout_id, "forward.1", name);
-        await (content === null ? rm(path) : writeFile(path, content));
-      });
-      expect(await m.upgrade(job, { adapter })).toMatchObject({
-        verdict: "FAILED_ROLLBACK",
-        compensated: false,
-        error: { code: "BACKUP_CORRUPT" },
-      });
-      expect(world.running).toBeNull();
-      expect(await readHold(m.stateDir, PROFILE)).toMatchObject({ code: "BACKUP_CORRUPT" });
-    },
-  );
-
-  it("ROLL-9: a whole forged backup, manifest and all, is not restored", async () => {
-    const job = m.job({ version: "2.0.0" });
-    const adapter = doing(failingOnce(m.adapter(), "reload", "after"), "reload", async () => {
-      const request = {
-        folder: `${job.rollout_id}/forward.1`,
-        key: `${job.rollout_id}.forward.1`,
-        configPaths: [],
-        needed: [],
-      };
-      await writeFile(m.program.install_path, helloProgram("6.6.6"));
-      await m.adapter().backup(request, never());
-    });
-    expect(await m.upgrade(job, { adapter })).toMatchObject({
-      verdict: "FAILED_ROLLBACK",
-      error: { code: "BACKUP_CORRUPT" },
-    });
-    expect(world.running).toBeNull();
-  });
-
-  it("ROLL-9: that the program laid there beforehand, with the right key, is not taken for ours", async () => {
-    const job = m.job({ version: "2.0.0" });
-    const folder = `${job.rollout_id}/forward.1`;
-    const request = { folder, key: `${job.rollout_id}.forward.1`, configPaths: [], needed: [] };
-    const good = await readFile(m.program.install_path);
-    await writeFile(m.program.install_path, helloProgram("6.6.6"));
-    await m.adapter().backup(request, never());
-    await writeFile(m.program.install_path, good);
-    const adapter = failingOnce(m.adapter(), "reload", "after");
-    expect(await m.upgrade(job, { adapter })).toMatchObject({ verdict: "FAILED", compensated: true });
-    await expectAsBefore();
-  });
-
-  it("ROLL-9: is taken again after a crash between its end and the checkpoint", async () => {
-    const job = m.job({ version: "2.0.0" });
-    const leaving = new AbortController();
-    const adapter = around(m.adapter(), "backup", async (work) => {
-      await work();
-      leaving.abort(new Error("leaving"));
-      throw new Error("killed");
-    });
-    await expect(m.upgrade(job, { adapter, signal: leaving.signal })).rejects.toThrow("leaving");
-    const failing = failingOnce(m.adapter(), "start", "after");
-    expect(await m.upgrade(job, { adapter: failing })).toMatchObject({
-      verdict: "FAILED",
-      compensated: true,
-    });
-    await expectAsBefore();
-  });
-
-  it("ROLL-9: is refused when its folder is not the agent's alone", async () => {
-    await mkdir(root());
-    await chmod(root(), 0o777);
-    expect(await m.upgrade(m.job({ version: "2.0.0" }))).toMatchObject({
-      verdict: "FAILED",
-      error: { code: "PATH_REFUSED", action: "backup_state" },
-    });
-    await expectAsBefore();
-  });
-
-  it("ROLL-9: is kept while it is among the newest, or a reverse needs it", async () => {
-    const first = m.job({ version: "2.0.0" });
-    await m.upgrade(first);
-    for (let n = 0; n < 8; n++) {
-      await m.upgrade(m.job({ version: `3.0.${n}` }), {
-        adapter: failingOnce(m.adapter(), "start", "after"),
-      });
-    }
-    const folders = (
-      await Promise.all((await readdir(root())).map(async (id) => readdir(join(root(), id))))
-    ).flat();
-    expect(folders).toHaveLength(7); // the newest five before the last began, the last, and the needed one
-    const back = m.job({ version: "1.0.0", direction: "reverse", rollout_id: first.rollout_id });
-    m.server.put(`/${back.artifact.fingerprint}`, "gone");
-    expect(await m.upgrade(back)).toMatchObject({ verdict: "COMPLETED" });
-  });
-
-  it("ROLL-9: of an earlier rollout with the same upgrade_id is set aside, not used", async () => {
-    await m.upgrade(m.job({ version: "2.0.0", upgrade_id: "to-2" }));
-    await m.upgrade(m.job({ version: "1.0.0" }));
-    const again = m.job({ version: "2.0.0", upgrade_id: "to-2" });
-    expect(await m.upgrade(again)).toMatchObject({ verdict: "COMPLETED" });
-    expect((await readActivation(m.stateDir, PROFILE))?.previous?.backup?.folder).toBe("to-2/forward.1");
-    const manifest = JSON.parse(
-      await readFile(join(root(), "to-2", "forward.1", "manifest.json"), "utf8"),
-    ) as { key: string };
-    expect(manifest.key).toBe(`${again.rollout_id}.forward.1`);
-    expect(await readFile(join(root(), "to-2", "forward.1.old-1", "manifest.json"), "utf8")).toContain(
-      "forward.1",
-    );
+    await symlink(outside, join(here.m.program.config_dir, "peers"));
+    const job = here.m.job({ version: "2.0.0", configs: { "peers/list.toml": "x" } });
+    expect(await here.m.upgrade(job)).toMatchObject({ verdict: "FAILED", error: { code: "PATH_REFUSED" } });
+    expect(here.world.running?.fingerprint).toBe(here.installed);
   });
 });
