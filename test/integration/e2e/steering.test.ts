@@ -2,7 +2,9 @@
 import { afterAll, beforeAll } from "vitest";
 import { startLab, type Lab } from "../../support/lab/lab.ts";
 import { allAtOnce } from "./steering/all-at-once.ts";
+import { badVersions } from "./steering/bad-versions.ts";
 import { canary } from "./steering/canary.ts";
+import { containers } from "./steering/containers.ts";
 import { groups } from "./steering/groups.ts";
 import { retry } from "./steering/retry.ts";
 
@@ -16,3 +18,5 @@ canary(() => lab);
 retry(() => lab);
 allAtOnce(() => lab);
 groups(() => lab);
+badVersions(() => lab);
+containers(() => lab);

@@ -17,7 +17,7 @@ import { CURSE, STATE, statefulProgram } from "../../support/hosts/stateful-prog
 import { eventually } from "../../support/lab/eventually.ts";
 import { type Lab, startLab } from "../../support/lab/lab.ts";
 import { writeManifest } from "../../support/lab/manifest.ts";
-import { NODE_TYPE } from "../../support/lab/node.ts";
+import { NODE_TYPE } from "../../support/lab/agent-of-node.ts";
 import { reaches, runCreate } from "../../support/lab/rollout.ts";
 import { natsServer, type NatsServer } from "../../support/programs/nats-server.ts";
 import { startReceiver, type Receiver } from "../../support/programs/webhook-receiver.ts";

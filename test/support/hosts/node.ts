@@ -6,7 +6,8 @@ import { helloProgram } from "../../../src/demo/hello-program.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
 import { eventually } from "../lab/eventually.ts";
 import type { Lab } from "../lab/lab.ts";
-import { NODE_TYPE, Said } from "../lab/node.ts";
+import { NODE_TYPE } from "../lab/agent-of-node.ts";
+import { Said } from "../lab/node.ts";
 import type { Host } from "./host.ts";
 
 const PORT = 8000;

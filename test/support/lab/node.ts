@@ -2,15 +2,13 @@
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { commandEnv, FAIRLEAD, NODE } from "../../../src/demo/command.ts";
 import { helloProgram } from "../../../src/demo/hello-program.ts";
-import type { ProcessIdentity } from "../../../src/host/process-identity.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
 import { freePort } from "../programs/free-port.ts";
+import { addAgent } from "./agent-of-node.ts";
 import { eventually } from "./eventually.ts";
 import type { Lab } from "./lab.ts";
 
-export const NODE_TYPE = "edge";
 /** The program is a script that asks for its interpreter by name. */
 const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
 
@@ -29,22 +27,14 @@ export type LabNode = Awaited<ReturnType<typeof addNode>>;
 
 /** Not yet running: its agent has to be started, this one or another. */
 export async function addNode(lab: Lab, options: NodeOptions) {
-  const { name, profile = "hello", version = "1.0.0", origins = [lab.origin.url] } = options;
+  const { name, profile = "hello", version = "1.0.0", labels, origins = [lab.origin.url] } = options;
   const folder = join(lab.folder, name);
   const installPath = join(folder, "bin", "hello");
   const counterFile = join(folder, "starts");
-  const configPath = join(folder, "agent.json");
   for (const part of ["bin", "data", "config"])
     await mkdir(join(folder, part), { recursive: true, mode: 0o700 });
   await writeFile(installPath, helloProgram(version));
   await chmod(installPath, 0o755);
-  await writeFile(
-    join(folder, "token"),
-    await lab.operator.enrollmentToken(name, profile, NODE_TYPE, options.labels),
-    {
-      mode: 0o600,
-    },
-  );
   const port = await freePort();
   const program = {
     install_path: installPath,
@@ -56,37 +46,16 @@ export async function addNode(lab: Lab, options: NodeOptions) {
     artifact_origins: origins,
     stop_grace_ms: 3_000,
   };
-  const dataDir = join(folder, "agent");
-  const config = {
-    data_dir: dataDir,
-    enroll_url: lab.enrollUrl,
-    token_file: join(folder, "token"),
-    programs: { [profile]: program },
-  };
-  await writeFile(configPath, JSON.stringify(config), { mode: 0o600 });
+  const agent = await addAgent(lab, { name, profile, labels, program });
 
   const said = async (): Promise<Said> =>
     Said.parse(await (await fetch(`http://127.0.0.1:${port}/version`)).json());
 
   return {
-    name,
-    profile,
+    ...agent,
     folder,
     port,
     installPath,
-    dataDir,
-    configPath,
-    /** The shipped bundle. */
-    startAgent: (): Promise<ProcessIdentity> =>
-      lab.processes.start(`agent-${name}`, NODE, [FAIRLEAD, "agent", "--config", configPath], {
-        env: commandEnv(lab.home),
-      }),
-    /** Until the server knows what it runs. */
-    reported: () =>
-      eventually(`${name} reports ${version}`, async () => {
-        const { binary_version, programs } = await lab.operator.node(name);
-        return binary_version === version && programs[0]?.running_fingerprint != null;
-      }),
     /** What the program itself says over HTTP, once it listens. */
     running: () => eventually(`the program of ${name} answers`, said),
     installed: async () => digestOf(await readFile(installPath)),

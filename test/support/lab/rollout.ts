@@ -2,7 +2,7 @@
 import type { RolloutView } from "../../../src/core/protocol/operator-api.ts";
 import { eventually } from "./eventually.ts";
 import type { Lab } from "./lab.ts";
-import { NODE_TYPE } from "./node.ts";
+import { NODE_TYPE } from "./agent-of-node.ts";
 import type { Published } from "./origin.ts";
 
 export interface RolloutOptions {

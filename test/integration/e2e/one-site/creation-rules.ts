@@ -7,7 +7,8 @@ import type { Database } from "../../../../src/server/db/database.ts";
 import { openLabDatabase } from "../../../support/lab/database.ts";
 import type { Lab } from "../../../support/lab/lab.ts";
 import { writeManifest } from "../../../support/lab/manifest.ts";
-import { addRunningNodes, NODE_TYPE } from "../../../support/lab/node.ts";
+import { NODE_TYPE } from "../../../support/lab/agent-of-node.ts";
+import { addRunningNodes } from "../../../support/lab/node.ts";
 import type { Published } from "../../../support/lab/origin.ts";
 import { reaches, runCreate } from "../../../support/lab/rollout.ts";
 

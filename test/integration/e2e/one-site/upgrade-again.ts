@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Lab } from "../../../support/lab/lab.ts";
 import { writeManifest } from "../../../support/lab/manifest.ts";
-import { addRunningNodes, type LabNode, NODE_TYPE } from "../../../support/lab/node.ts";
+import { NODE_TYPE } from "../../../support/lab/agent-of-node.ts";
+import { addRunningNodes, type LabNode } from "../../../support/lab/node.ts";
 import type { Published } from "../../../support/lab/origin.ts";
 import { completed, endingOf, runCreate } from "../../../support/lab/rollout.ts";
 

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../../support/lab/eventually.ts";
 import type { Lab } from "../../../support/lab/lab.ts";
 import { writeManifest } from "../../../support/lab/manifest.ts";
-import { addRunningNodes, NODE_TYPE, type LabNode } from "../../../support/lab/node.ts";
+import { NODE_TYPE } from "../../../support/lab/agent-of-node.ts";
+import { addRunningNodes, type LabNode } from "../../../support/lab/node.ts";
 import { completed, endingOf, reaches, runCreate } from "../../../support/lab/rollout.ts";
 
 const PROFILE = "canary";

@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { GroupView } from "../../../../src/core/protocol/group-api.ts";
 import { eventually } from "../../../support/lab/eventually.ts";
 import type { Lab } from "../../../support/lab/lab.ts";
-import { addRunningNodes, NODE_TYPE, type LabNode } from "../../../support/lab/node.ts";
+import { NODE_TYPE } from "../../../support/lab/agent-of-node.ts";
+import { addRunningNodes, type LabNode } from "../../../support/lab/node.ts";
 
 const FRONT = "group-front";
 const BACK = "group-back";

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../../support/lab/eventually.ts";
 import { writeManifest } from "../../../support/lab/manifest.ts";
-import { NODE_TYPE } from "../../../support/lab/node.ts";
+import { NODE_TYPE } from "../../../support/lab/agent-of-node.ts";
 import { killHard } from "../../../support/lab/processes.ts";
 import { completed, endingOf, reaches, runCreate } from "../../../support/lab/rollout.ts";
 import { NEWER_TABLE, NEWER_VERSION, newerBuild } from "../../../support/replicas/newer-build.ts";
