@@ -33,6 +33,7 @@ export const LIMITS = {
   launchesPerStep: 500,
   /** Nodes whose health one step judges, likewise. */
   settlesPerStep: 2_000,
+  groupComponentsMax: 32,
 
   // Agents
   heartbeatIntervalMs: 30_000,

@@ -22,7 +22,7 @@ export async function signalRollout(
 ): Promise<RolloutView> {
   const node = nodeId === undefined ? "" : `/nodes/${nodeId}`;
   const path = `/api/v1/rollouts/${before.id}${node}/${verb}`;
-  const answered = await sendSignal(call, api, path, RolloutView, intent);
+  const answered = await sendSignal(call, api, path, RolloutView, intent === null ? {} : { intent });
   const signal = SIGNALS.find((kind) => kind.replace("_", "-") === verb);
   const next = signal === undefined ? undefined : step(before.status, signal);
   return takeEffect(before, answered, next, () => readRollout(api, before.id));

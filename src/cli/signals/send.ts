@@ -24,10 +24,10 @@ export async function sendSignal<T>(
   api: Api,
   path: string,
   schema: ZodType<T>,
-  intent: string | null = null,
+  more: object = {},
 ): Promise<T> {
   const { reason, idempotencyKey } = optionsOf(SignalOptions, call.options);
-  const body = { ...(reason === undefined ? {} : { reason }), ...(intent === null ? {} : { intent }) };
+  const body = { ...(reason === undefined ? {} : { reason }), ...more };
   const key = idempotencyKey ?? call.io.randomUuid();
   const send = (): Promise<T> => api.post(path, body, schema, key);
   try {

@@ -1,6 +1,6 @@
 /** Commands about groups of rollouts. */
 import { GROUP_STATUSES } from "./choices.ts";
-import { SIGNING } from "./signing.ts";
+import { CALL_OFF, SIGNING } from "./signing.ts";
 import {
   SIGNAL_OPTIONS,
   WAIT_OPTIONS,
@@ -26,7 +26,7 @@ const GROUP_CREATE_OPTIONS: readonly OptionSpec[] = [
 ];
 
 const signal = (
-  verb: "start" | "pause" | "resume" | "cancel" | "rollback" | "skip",
+  verb: "start" | "pause" | "resume" | "rollback" | "skip",
   about: string,
   reason: string,
 ): CommandSpec => ({
@@ -54,7 +54,16 @@ export const GROUP_COMMANDS: readonly CommandSpec[] = [
   signal("start", "begin with the first component", "window opens"),
   signal("pause", "stop the component under way after its batch", "looking at val-3"),
   signal("resume", "go on after a pause, with the component that paused", "val-3 repaired"),
-  signal("cancel", "end it: nodes under way finish, later components never begin", "wrong build"),
+  {
+    path: "group cancel",
+    about:
+      "end it: nodes under way finish, later components never begin, what was signed for them is called off",
+    remote: true,
+    arguments: [GROUP],
+    options: [...SIGNAL_OPTIONS, ...CALL_OFF],
+    examples: ['fairlead group cancel 3f2a --reason "wrong build"'],
+    load: () => import("../commands/group-cancel.ts"),
+  },
   signal("rollback", "put every component back, the last one first", "2.0.0 leaks"),
   signal("skip", "leave a failed component behind and go on with the next", "the cache can wait"),
   {

@@ -1,5 +1,5 @@
 /** Signals to a rollout: each takes a reason and a key, and some may bring a newly signed intent. */
-import { SIGN_AGAIN } from "./signing.ts";
+import { CALL_OFF, SIGN_AGAIN } from "./signing.ts";
 import { SIGNAL_OPTIONS, type ArgumentSpec, type CommandSpec } from "./spec.ts";
 
 export const ROLLOUT: ArgumentSpec = {
@@ -47,17 +47,7 @@ export const ROLLOUT_STEER_COMMANDS: readonly CommandSpec[] = [
     about: "end it; nodes under way finish, and what was signed for it is called off",
     remote: true,
     arguments: [ROLLOUT],
-    options: [
-      ...SIGNAL_OPTIONS,
-      {
-        flags: "--release-key <file>",
-        about: "sign the empty intent with this key (default: the context's)",
-      },
-      {
-        flags: "--no-sign",
-        about: "send no empty intent: the first one stays valid until its window closes",
-      },
-    ],
+    options: [...SIGNAL_OPTIONS, ...CALL_OFF],
     examples: ['fairlead rollout cancel 3f2a --reason "wrong build"'],
     load: () => import("../commands/rollout-cancel.ts"),
   },

@@ -37,3 +37,15 @@ export const SIGN_AGAIN: readonly OptionSpec[] = [
   ...TYPED_RUN,
   ...SIGNING,
 ];
+
+/** Of a cancel. */
+export const CALL_OFF: readonly OptionSpec[] = [
+  {
+    flags: "--release-key <file>",
+    about: "sign the empty intent with this key (default: the context's)",
+  },
+  {
+    flags: "--no-sign",
+    about: "send no empty intent: the first one stays valid until its window closes",
+  },
+];

@@ -10,14 +10,12 @@ import { RolloutView, WhyView } from "./operator-api.ts";
 export const GroupId = Uuid.brand<"GroupId">();
 export type GroupId = z.infer<typeof GroupId>;
 
-const COMPONENTS_MAX = 32;
-
 /** One component: its place, and its rollout as `POST /rollouts` would take it, intent included. */
 const GroupComponent = z.strictObject({
   component_index: z
     .int()
     .min(0)
-    .max(COMPONENTS_MAX - 1),
+    .max(LIMITS.groupComponentsMax - 1),
   binary_name: z.string().min(1).max(100),
   rollout: RolloutCreate,
 });
@@ -30,7 +28,7 @@ export const GroupCreate = z.strictObject({
   /** Required, no default (rule 9); text here, so that its absence is the rule's own code. */
   failure_policy: z.string().max(20).default(""),
   desired_versions: z.record(z.string().max(100), Version).default({}),
-  component_order: z.array(GroupComponent).max(COMPONENTS_MAX).default([]),
+  component_order: z.array(GroupComponent).max(LIMITS.groupComponentsMax).default([]),
   strategy: Strategy.default("rolling"),
   /** How long a finished component is watched before the next begins. */
   health_wait_seconds: z

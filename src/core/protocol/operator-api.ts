@@ -205,18 +205,27 @@ export const NodeUpgradeList = z.strictObject({
   next_cursor: z.string().nullable(),
 });
 
+const SignedIntent = z.base64().max(64 * 1024);
+
 export const SignalRequest = z.strictObject({
   reason: z.string().max(LIMITS.reasonCharsMax).optional(),
   /**
    * With resume, rollback, retry or approve_canary: a new intent for the same wish, after the window of the first
    * has closed. With cancel: an empty intent, which makes every node refuse what was signed before.
    */
-  intent: z
-    .base64()
-    .max(64 * 1024)
-    .optional(),
+  intent: SignedIntent.optional(),
 });
 export type SignalRequest = z.infer<typeof SignalRequest>;
+
+export const GroupSignalRequest = z.strictObject({
+  reason: SignalRequest.shape.reason,
+  /** With cancel: an empty intent for each component whose own is to be refused from now on. */
+  void_intents: z
+    .array(z.strictObject({ rollout_id: RolloutId, intent: SignedIntent }))
+    .max(LIMITS.groupComponentsMax)
+    .optional(),
+});
+export type GroupSignalRequest = z.infer<typeof GroupSignalRequest>;
 
 export const EventView = z.strictObject({
   id: z.int(),

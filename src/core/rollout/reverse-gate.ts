@@ -18,10 +18,12 @@ export function passReverseGate(draft: Draft, now: number): void {
   if (rollout.status !== "rolling_back") return;
   const next = lastOnTarget(draft);
   if (next === null) return end(draft);
-  if (rollout.intentNotAfter !== null && rollout.intentNotAfter <= now) {
+  const isOver = rollout.intentNotAfter !== null && rollout.intentNotAfter <= now;
+  if (isOver || rollout.intentCalledOff) {
+    const what = isOver ? "the signed window is over" : "what was signed is called off";
     rollout.why = {
       code: "INTENT_EXPIRED",
-      text: "the signed window is over: sign a new intent, then ask for the rollback again",
+      text: `${what}: sign a new intent, then ask for the rollback again`,
     };
     return;
   }

@@ -40,6 +40,8 @@ export interface RolloutRow {
   /** Failures that an operator has seen and gone on from: they pause nothing a second time. */
   readonly acknowledgedFailures: number;
   readonly intentNotAfter: number | null;
+  /** Outdated by an empty one: every node that has it refuses this. */
+  readonly intentCalledOff: boolean;
   readonly rollbackAllowed: boolean;
   readonly why: Why | null;
 }

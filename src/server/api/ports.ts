@@ -4,6 +4,7 @@ import type {
   EventView,
   NodeUpgradeView,
   RolloutView,
+  GroupSignalRequest,
   SignalRequest,
 } from "../../core/protocol/operator-api.ts";
 import type { RolloutCreate } from "../../core/rollout/create.ts";
@@ -43,11 +44,15 @@ export interface GroupFilter extends Page {
   readonly chain_profile_id?: string;
 }
 
+export interface AskedGroup extends Omit<Asked, "nodeId" | "request"> {
+  readonly request: GroupSignalRequest;
+}
+
 export interface GroupService {
   create(request: GroupCreate, actor: string): Promise<GroupView>;
   list(filter: GroupFilter): Promise<{ groups: GroupView[]; next_cursor: string | null }>;
   get(id: GroupId): Promise<GroupView>;
-  signal(id: GroupId, kind: GroupSignalKind, asked: Omit<Asked, "nodeId">): Promise<GroupView>;
+  signal(id: GroupId, kind: GroupSignalKind, asked: AskedGroup): Promise<GroupView>;
 }
 
 export interface EventSource {

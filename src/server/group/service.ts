@@ -19,7 +19,7 @@ export function createGroupService(deps: GroupDeps): GroupService {
       return readGroup(db, await createGroup(deps, request, actor));
     },
     async signal(id, kind, { actor, request, idempotencyKey }) {
-      const stored = await storeGroupSignal(db, { id, kind, actor, request, idempotencyKey });
+      const stored = await storeGroupSignal(deps, { id, kind, actor, request, idempotencyKey });
       if (stored) deps.nudgeGroup(id);
       return readGroup(db, id);
     },

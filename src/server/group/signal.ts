@@ -4,18 +4,20 @@ import { FairleadError } from "../../core/errors.ts";
 import { groupRefusalOf } from "../../core/group/allow.ts";
 import { isGroupActive, type GroupSignalKind, type GroupStatus } from "../../core/group/states.ts";
 import type { GroupId } from "../../core/protocol/group-api.ts";
-import type { SignalRequest } from "../../core/protocol/operator-api.ts";
+import type { GroupSignalRequest } from "../../core/protocol/operator-api.ts";
 import type { Why } from "../../core/rollout/rows.ts";
-import type { Database, Transaction } from "../db/database.ts";
+import type { Transaction } from "../db/database.ts";
+import type { CreateDeps } from "../rollout/create.ts";
 import { reclaimProfile } from "../rollout/reclaim-profile.ts";
 import { refuseChangedSince } from "../rollout/refuse-signal.ts";
+import { voidIntent } from "../rollout/void-intent.ts";
 import { componentRow, loadComponents } from "./load.ts";
 
 export interface GroupWish {
   readonly id: GroupId;
   readonly kind: GroupSignalKind;
   readonly actor: string;
-  readonly request: SignalRequest;
+  readonly request: GroupSignalRequest;
   readonly idempotencyKey: string | undefined;
 }
 
@@ -29,12 +31,13 @@ interface SignalledGroup {
 }
 
 /** False when the same wish was stored before. */
-export async function storeGroupSignal(db: Database, wish: GroupWish): Promise<boolean> {
+export async function storeGroupSignal(deps: CreateDeps, wish: GroupWish): Promise<boolean> {
   const { id, kind, actor, request, idempotencyKey } = wish;
-  if (request.intent !== undefined)
-    throw new FairleadError("INVALID_INPUT", "intent: each component has its own; give it to the component");
+  const { reason = null, void_intents: voids = [] } = request;
+  if (voids.length > 0 && kind !== "cancel")
+    throw new FairleadError("INVALID_INPUT", `void_intents: ${kind} takes none; cancel does`);
   const key = `${id}:${kind}:${idempotencyKey ?? randomUUID()}`;
-  return db.begin(async (tx) => {
+  return deps.db.begin(async (tx) => {
     const [group] = await tx<SignalledGroup[]>`
       select status, why, pause_requested as "pauseRequested", cancel_requested as "cancelRequested",
         failed_component as "failedComponent", chain_profile_id as profile
@@ -43,11 +46,31 @@ export async function storeGroupSignal(db: Database, wish: GroupWish): Promise<b
     const [again] = await tx`select 1 from group_signals where idempotency_key = ${key}`;
     if (again !== undefined) return false;
     await refuseIllegal(tx, id, group, kind);
+    for (const { rollout_id, intent } of voids) await callOff(tx, deps, id, { rollout_id, intent });
     await tx`
       insert into group_signals (group_id, kind, actor, reason, idempotency_key)
-      values (${id}, ${kind}, ${actor}, ${request.reason ?? null}, ${key})`;
+      values (${id}, ${kind}, ${actor}, ${reason}, ${key})`;
     return true;
   });
+}
+
+type VoidIntent = NonNullable<GroupSignalRequest["void_intents"]>[number];
+
+/** Nodes count serials by profile: components of the same profile are outdated with it, and know it. */
+async function callOff(
+  tx: Transaction,
+  deps: CreateDeps,
+  id: GroupId,
+  { rollout_id, intent }: VoidIntent,
+): Promise<void> {
+  const [component] = await tx<{ profile: string }[]>`
+    select chain_profile_id as profile from rollouts where id = ${rollout_id} and group_id = ${id} for update`;
+  if (component === undefined)
+    throw new FairleadError("INVALID_INPUT", `void_intents: ${rollout_id} is no component of this group`);
+  const serial = await voidIntent(tx, deps, rollout_id, intent);
+  await tx`
+    update rollouts set void_intent_serial = ${serial}
+    where group_id = ${id} and chain_profile_id = ${component.profile} and coalesce(void_intent_serial, 0) < ${serial}`;
 }
 
 async function refuseIllegal(

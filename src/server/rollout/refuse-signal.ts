@@ -4,7 +4,6 @@
  */
 import { FairleadError } from "../../core/errors.ts";
 import type { NodeId, RolloutId } from "../../core/ids.ts";
-import { Intent } from "../../core/protocol/intent.ts";
 import { refusalOf } from "../../core/rollout/allow.ts";
 import type { Why } from "../../core/rollout/rows.ts";
 import {
@@ -13,8 +12,8 @@ import {
   type RolloutStatus,
   type SignalKind,
 } from "../../core/rollout/states.ts";
-import { decodeFrame } from "../../trust/frame.ts";
 import type { Transaction } from "../db/database.ts";
+import { isCalledOff } from "./called-off.ts";
 import { reclaimProfile } from "./reclaim-profile.ts";
 
 export interface SignalledRollout {
@@ -133,10 +132,6 @@ export function refuseWithoutWindow(row: SignalledRollout, kind: SignalKind, now
       "INTENT_EXPIRED",
       `the signed window closed at ${row.intent_not_after.toISOString()}`,
     );
-  if (row.void_intent_serial === null || row.intent_frame === null) return;
-  const { serial } = Intent.parse(
-    JSON.parse(Buffer.from(decodeFrame(row.intent_frame).header).toString("utf8")),
-  );
-  if (serial <= row.void_intent_serial)
+  if (isCalledOff(row))
     throw new FairleadError("INTENT_REQUIRED", "its intent was called off by the cancel: sign a new one");
 }

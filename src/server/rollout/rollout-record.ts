@@ -5,6 +5,7 @@ import type { GroupId } from "../../core/protocol/group-api.ts";
 import type { MaxUnavailable } from "../../core/rollout/create.ts";
 import type { RolloutRow, Why } from "../../core/rollout/rows.ts";
 import type { RolloutStatus, Strategy } from "../../core/rollout/states.ts";
+import { isCalledOff } from "./called-off.ts";
 
 export const ms = (at: Date | null): number | null => (at === null ? null : at.getTime());
 
@@ -29,7 +30,9 @@ export interface RolloutRecord {
   readonly canary_approved_by: string | null;
   readonly canary_approved_at: Date | null;
   readonly acknowledged_failures: number;
+  readonly intent_frame: Buffer | null;
   readonly intent_not_after: Date | null;
+  readonly void_intent_serial: number | null;
   readonly rollback_allowed: boolean;
   readonly target_binary_checksum: string;
   readonly why: Why | null;
@@ -59,6 +62,7 @@ export const rolloutRow = (row: RolloutRecord): RolloutRow => ({
   canaryApprovedAt: ms(row.canary_approved_at),
   acknowledgedFailures: row.acknowledged_failures,
   intentNotAfter: ms(row.intent_not_after),
+  intentCalledOff: isCalledOff(row),
   rollbackAllowed: row.rollback_allowed,
   why: row.why,
 });

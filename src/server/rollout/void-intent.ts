@@ -10,12 +10,13 @@ import type { Transaction } from "../db/database.ts";
 import type { IntentRules } from "./check-intent.ts";
 import { notifyNodes } from "./wake.ts";
 
+/** Answers with its serial. */
 export async function voidIntent(
   tx: Transaction,
   { intents, now }: { readonly intents: IntentRules; readonly now: () => number },
   id: RolloutId,
   bytes: string,
-): Promise<void> {
+): Promise<number> {
   const frame = Buffer.from(bytes, "base64");
   const { intent } = verifyIntent(frame, await intents.bundle(), { local: now(), effective: now() });
   const [rollout] = await tx<
@@ -33,4 +34,5 @@ export async function voidIntent(
     tx,
     nodes.map((node) => node.node_id),
   );
+  return intent.serial;
 }

@@ -2,10 +2,14 @@
  * Every replica and the online key are stolen (SNAP-15, SNAP-16): the thief writes into the real server's database and
  * signs as the control plane. Whatever an operator did not sign is refused, shown, and stops nothing.
  */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Digest } from "../../../src/core/ids.ts";
+import type { GroupView } from "../../../src/core/protocol/group-api.ts";
 import type { NodeView } from "../../../src/core/protocol/operator-api.ts";
 import type { Database } from "../../../src/server/db/database.ts";
+import { NODE_TYPE } from "../../support/lab/agent-of-node.ts";
 import { noteAttempt, printAttempts } from "../../support/lab/attempts.ts";
 import { openLabDatabase } from "../../support/lab/database.ts";
 import { eventually } from "../../support/lab/eventually.ts";
@@ -104,6 +108,27 @@ const lieTo = <C extends Partial<Lie>>({ name, profile }: LabNode, changes: C): 
   ...changes,
 });
 
+async function createGroup(): Promise<string> {
+  const { version, url, checksum } = v2;
+  const component = {
+    ...{
+      chain_profile_id: named.profile,
+      node_type: NODE_TYPE,
+      source_version: "1.0.0",
+      binary_name: "hello",
+    },
+    ...{ target_version: version, target_binary_url: url, target_binary_checksum: checksum },
+  };
+  const group = {
+    ...{ chain_profile_id: named.profile, failure_policy: "manual", desired_versions: { hello: version } },
+    components: [component],
+  };
+  const file = join(lab.folder, "group.json"); // JSON is YAML
+  await writeFile(file, JSON.stringify(group));
+  const created = await lab.operator.fairlead("group", "create", "--file", file, "--json");
+  return created.json<GroupView>().id;
+}
+
 describe("with the control plane and its online key stolen", () => {
   test("SNAP-16: a command that the node carried out, sent again byte for byte, is COMMAND_REPLAYED", async () => {
     await stolen.replay("named", there);
@@ -159,6 +184,16 @@ describe("with the control plane and its online key stolen", () => {
     const { digest } = (await lab.operator.rollout(id)).intent!;
     expect((await lab.operator.fairlead("rollout", "cancel", id)).out).toContain("signed as called off");
     await stolen.lie(lieTo(named, { rolloutId: id, target: v2, intentDigest: digest }));
+    await expectRefusal(named, "INTENT_SERIAL_OLD");
+  });
+
+  test("SNAP-15: a component of a group that its operator has called off is INTENT_SERIAL_OLD", async () => {
+    const id = await createGroup();
+    const { components } = await lab.operator.group(id);
+    const { id: rolloutId, intent } = components[0]!.rollout;
+    const cancelled = await lab.operator.fairlead("group", "cancel", id);
+    expect(cancelled.out).toContain("1 of its components signed as called off");
+    await stolen.lie(lieTo(named, { rolloutId, target: v2, intentDigest: intent!.digest }));
     await expectRefusal(named, "INTENT_SERIAL_OLD");
   });
 

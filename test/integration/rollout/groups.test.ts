@@ -5,7 +5,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { GroupView } from "../../../src/core/protocol/group-api.ts";
 import { GROUP_OBJECT } from "../../../src/server/drive/objects.ts";
 import { findOverdue } from "../../../src/server/drive/sweep.ts";
+import { generateSigner } from "../../../src/trust/keys.ts";
+import { signIntent } from "../../../src/trust/intent.ts";
 import { digestLike, manualRequest } from "../../support/server/creation-site.ts";
+import { intentOf } from "../../support/trust.ts";
 import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
 
 let here: DrivenSite;
@@ -96,6 +99,22 @@ test("ROLL-11: the group asks its components by signals of their own, in the ope
     why: null,
     ended_at: expect.any(String) as string,
   });
+});
+
+test("SNAP-15: only a cancel takes empty intents, for components of its own, and a refused one leaves no signal", async () => {
+  const id = await create("manual");
+  const [first] = await componentsOf(id);
+  const intent = signIntent(intentOf({ serial: 4 }), generateSigner().signer).toString("base64");
+  const cases = [
+    ["pause", first!.id, 400, "INVALID_INPUT"],
+    ["cancel", randomUUID(), 400, "INVALID_INPUT"],
+    ["cancel", first!.id, 422, "INTENT_UNTRUSTED"],
+  ] as const;
+  for (const [verb, rollout_id, status, code] of cases) {
+    const asked = { void_intents: [{ rollout_id, intent }] };
+    expect(await here.ask("POST", `/rollout-groups/${id}/${verb}`, asked)).toMatchObject({ status, code });
+  }
+  expect(await here.db`select 1 from group_signals where group_id = ${id}`).toHaveLength(0);
 });
 
 test("ROLL-13: what a component's failure does to the group stands in its events", async () => {

@@ -70,6 +70,7 @@ export function createdRows(wish: TableWish) {
     canaryApprovedAt: null,
     acknowledgedFailures: 0,
     intentNotAfter: null,
+    intentCalledOff: false,
     rollbackAllowed: true,
     why: null,
     ...changes,

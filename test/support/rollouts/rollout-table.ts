@@ -172,7 +172,8 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       signals = [...signals, { id: ++lastId, kind, nodeId, actor: "ann", reason }];
     },
     /** A new intent for the same wish, as it comes with a signal. */
-    renewIntent: (intentNotAfter: number): void => void (rollout = { ...rollout, intentNotAfter }),
+    renewIntent: (intentNotAfter: number): void =>
+      void (rollout = { ...rollout, intentNotAfter, intentCalledOff: false }),
     report(nodeId: NodeId, at: number, body: ReportRow["body"], commandId = rowOf(nodeId).commandId!): void {
       reports = [...reports, { id: ++lastId, nodeId, commandId, at, body }];
     },

@@ -202,6 +202,20 @@ test("SNAP-15: a window that closes on the way back holds the next batch until a
   expect(table.rollout()).toMatchObject({ status: "rolling_back", currentBatch: 1, why: null });
 });
 
+test("SNAP-15: a way back under an intent that was called off waits for a new one, and launches nothing", () => {
+  const table = completed({ intentCalledOff: true });
+  ask(table, "rollback", T0 + HOUR);
+  expect(table.rollout()).toMatchObject({
+    status: "rolling_back",
+    why: { code: "INTENT_EXPIRED", text: expect.stringContaining("called off") as unknown },
+  });
+  expect(table.statuses()).not.toContain("in_progress");
+  table.renewIntent(T0 + 9 * HOUR);
+  ask(table, "rollback", T0 + HOUR + 1);
+  expect(table.rollout()).toMatchObject({ status: "rolling_back", why: null });
+  expect(table.statuses()).toContain("in_progress");
+});
+
 test("ROLL-14: a rollout that was paused before its first batch is rolled back without a command", () => {
   const table = started({ nodes: 2, batchSize: 1, status: "paused", why: { code: "PAUSED", text: "" } });
   table.signal("rollback");

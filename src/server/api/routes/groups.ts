@@ -3,7 +3,7 @@ import { z } from "zod";
 import { GROUP_SIGNALS, GroupStatus } from "../../../core/group/states.ts";
 import { ProfileId } from "../../../core/ids.ts";
 import { GroupCreate, GroupId, GroupList, GroupView } from "../../../core/protocol/group-api.ts";
-import { SignalRequest } from "../../../core/protocol/operator-api.ts";
+import { GroupSignalRequest } from "../../../core/protocol/operator-api.ts";
 import { principalOf } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
 import { pageQuery } from "../page-query.ts";
@@ -65,7 +65,7 @@ export function registerGroupRoutes(app: ZodApp, { groups }: OperatorsDeps): voi
           summary: `Ask a group to ${kind}`,
           params,
           headers: signalHeaders,
-          body: SignalRequest.nullish(),
+          body: GroupSignalRequest.nullish(),
           response: { 202: GroupView },
         },
       },
