@@ -1,31 +1,15 @@
-/** What must hold when nothing is left to happen: rows against machines. */
-import { isActive } from "../../src/core/rollout/states.ts";
+/** What must hold when nothing moves any more, and when the last operator has settled what was left. */
+import { isActive, isSettled } from "../../src/core/rollout/states.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
 import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
-import type { Machine } from "./machine.ts";
 import { holds } from "./violation.ts";
 
-export function checkEnd(
-  table: RolloutTable,
-  machines: ReadonlyMap<string, Machine>,
-  isNewest: boolean,
-): void {
-  ended(table);
-  for (const node of table.nodes) {
-    if (isNewest) matchesMachine(table, node, machines.get(node.nodeId)!);
-    compensated(table, node);
-  }
-}
-
-function ended(table: RolloutTable): void {
+/** Before the last operator comes. */
+export function checkRest(table: RolloutTable): void {
   const rule = "everything ends or waits for a person";
   const { status, why } = table.rollout();
   holds(!table.statuses().includes("in_progress"), rule, "a node is still at work");
-  if (!isActive(status)) {
-    const open = table.statuses().filter((each) => each === "pending");
-    holds(open.length === 0, rule, `${open.length} nodes are pending in a ${status} rollout`);
-    return;
-  }
+  if (!isActive(status)) return;
   const waits =
     status === "pending" ||
     status === "paused" ||
@@ -34,26 +18,19 @@ function ended(table: RolloutTable): void {
   if (status === "paused") holds(why !== null, rule, "a pause says why");
 }
 
-function matchesMachine(table: RolloutTable, node: NodeRow, machine: Machine): void {
-  const rule = "every node ends in the state of its machine";
-  const installed = machine.installed();
-  const expected = {
-    pending: [node.previous],
-    skipped: [node.previous],
-    succeeded: [node.target],
-    rolled_back: [node.previous],
-    failed: node.stands === "unknown" ? null : [node.stands === "target" ? node.target : node.previous],
-    failed_rollback: null,
-    in_progress: [],
-  }[node.status];
-  const fits = expected === null || (expected as readonly unknown[]).includes(installed);
-  holds(fits, rule, `${node.nodeId} is ${node.status} (${node.stands}) on ${String(installed)}`);
-  const { nodeState } = node.facts;
-  const isFree =
-    node.stands === "unknown" || node.status === "failed_rollback" || nodeState !== "maintenance";
-  holds(isFree, rule, `${node.nodeId} is ${node.status} in maintenance`);
-  holds(node.phase === null || node.status === "pending", rule, "a settled node has no phase");
-  void table;
+/** After it: nothing is active, and no node is left in between. */
+export function checkEnd(table: RolloutTable): void {
+  const rule = "a person can bring everything to its end";
+  const { status } = table.rollout();
+  holds(!isActive(status), rule, `the rollout is still ${status}`);
+  for (const node of table.nodes) {
+    holds(isSettled(node.status), rule, `${node.nodeId} is ${node.status} in a ${status} rollout`);
+    holds(node.phase === null, rule, `${node.nodeId} is ${node.status} and still ${node.phase ?? ""}`);
+  }
+}
+
+export function checkCompensations(table: RolloutTable): void {
+  for (const node of table.nodes) compensated(table, node);
 }
 
 function compensated(table: RolloutTable, node: NodeRow): void {

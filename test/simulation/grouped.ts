@@ -1,11 +1,13 @@
 /** The story of one group: its components on machines of their own, its policy, its operators. */
 import { groupRefusalOf } from "../../src/core/group/allow.ts";
-import { GROUP_SIGNALS, type GroupSignalKind } from "../../src/core/group/states.ts";
+import { GROUP_SIGNALS, isGroupActive, type GroupSignalKind } from "../../src/core/group/states.ts";
 import { createGroupTable, type DecideGroup, type GroupTable } from "../support/rollouts/group-table.ts";
 import type { Decide } from "../support/rollouts/rollout-table.ts";
 import { T0 } from "../support/rollouts/scenes.ts";
-import { checkEnd } from "./check-end.ts";
+import { checkCompensations, checkEnd, checkRest } from "./check-end.ts";
+import { checkMachine } from "./check-machine.ts";
 import { createFleet, type World } from "./fleet.ts";
+import { mustBeAllowed, settleAll, settleRollout } from "./last-operator.ts";
 import { operate } from "./operators.ts";
 import { holds } from "./violation.ts";
 import { watchedGroupStep } from "./watch-group.ts";
@@ -18,7 +20,7 @@ export interface GroupedParts {
   readonly decideGroup?: DecideGroup | undefined;
 }
 
-export function playGrouped(world: World, { decide, decideGroup }: GroupedParts): GroupTable {
+export function playGrouped(world: World, { decide, decideGroup }: GroupedParts) {
   const { time, random, server } = world;
   const group = createGroupTable({
     ...groupWish(random),
@@ -45,12 +47,38 @@ export function playGrouped(world: World, { decide, decideGroup }: GroupedParts)
     wakeAt: group.wakeAt,
   });
   for (const [index, table] of group.components.entries())
-    operate(world, { table, nudge: nudges[index]!, mayReopen: () => false, isComponent: true });
+    operate(world, { table, from: T0, nudge: nudges[index]!, mayReopen: () => false, isComponent: true });
   operateGroup(world, group, nudgeGroup);
   time.runAll();
-  ended(group);
-  for (const table of group.components) checkEnd(table, fleet.machines, true);
-  return group;
+  rests(group);
+  for (const table of group.components) checkRest(table);
+  const found = settleAll(world, {
+    left: () => [group.group().status].find(isGroupActive) ?? null,
+    settle(now, callsOff) {
+      for (const [index, table] of group.components.entries())
+        settleRollout({ table, nudge: nudges[index]!, isComponent: true }, now, callsOff);
+      if (settleGroup(group, now, callsOff)) nudgeGroup(now);
+    },
+  });
+  rests(group);
+  for (const table of group.components) {
+    checkEnd(table);
+    for (const node of table.nodes) checkMachine(node, fleet.machines.get(node.nodeId)!);
+    checkCompensations(table);
+  }
+  return { group, found };
+}
+
+/** Tells whether it was asked for something: one on its way waits for its components only. */
+function settleGroup(group: GroupTable, now: number, callsOff: boolean): boolean {
+  const { status, cancelRequested } = group.group();
+  if (status === "rolling_back" || cancelRequested || (status === "running" && !callsOff)) return false;
+  const refusal = (kind: GroupSignalKind) => groupRefusalOf(group.group(), group.load(now).components, kind);
+  const onward = status === "pending" ? "start" : refusal("resume") === null ? "resume" : "skip";
+  const kind = callsOff ? "cancel" : onward;
+  mustBeAllowed(kind, refusal(kind));
+  group.signal(kind);
+  return true;
 }
 
 function operateGroup({ time, random, server }: World, group: GroupTable, nudge: (at: number) => void): void {
@@ -74,7 +102,7 @@ function operateGroup({ time, random, server }: World, group: GroupTable, nudge:
   for (let looks = random.below(16); looks > 0; looks--) at(T0 + looks * 45 * MINUTE_MS, look);
 }
 
-function ended(group: GroupTable): void {
+function rests(group: GroupTable): void {
   const rule = "everything ends or waits for a person";
   const { status } = group.group();
   const statuses = group.statuses();

@@ -6,6 +6,7 @@ import type { Digest, NodeId } from "../../src/core/ids.ts";
 import { LIMITS } from "../../src/core/limits.ts";
 import type { HealthFacts } from "../../src/core/rollout/health.ts";
 import type { ReportRow } from "../../src/core/rollout/rows.ts";
+import type { AgentVerdict } from "../../src/core/upgrade/phases.ts";
 import type { Command } from "../support/rollouts/rollout-table.ts";
 import { COMPLETED, FAILED, FAILED_ROLLBACK, progress, refused } from "../support/rollouts/scenes.ts";
 import type { Random } from "./random.ts";
@@ -37,6 +38,8 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
   const illness = new Map<Installed, Partial<HealthFacts>>([[first, {}]]);
   const seen = new Set<string>();
   const ran = new Set<string>();
+  const verdicts = new Map<string, AgentVerdict>();
+  const refusals = new Map<string, string>();
   let previous: { rolloutId: string; installed: Installed } | null = null;
   let busyUntil = 0;
   let migrated = false;
@@ -73,7 +76,10 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
     holds(!ran.has(key), "a command once, one at a time", `${key} was asked for twice`);
     const begun = Math.max(now, busyUntil);
     const refusal = refusalOf(command, begun);
-    if (refusal !== null) return send(begun, refused(refusal));
+    if (refusal !== null) {
+      refusals.set(command.commandId, refusal);
+      return send(begun, refused(refusal));
+    }
     ran.add(key);
     run(command, begun, send);
   }
@@ -86,7 +92,7 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
   }
 
   /** A crashed agent goes on where it stood: that only takes longer, up to its own deadlines. */
-  function run({ direction, rolloutId, to }: Command, begun: number, send: Send): void {
+  function run({ commandId, direction, rolloutId, to }: Command, begun: number, send: Send): void {
     const crashes = random.chance(0.15);
     const took = 4_000 + random.below(crashes ? 9 * MINUTE_MS : 20_000);
     const ended = begun + took;
@@ -95,21 +101,19 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
       if (random.chance(0.6)) send(begun + Math.floor((took * index) / 8), progress(index));
     if (ended >= deadAt) return;
     const before = installedAt(begun);
-    const [verdict, after] = random.chance(0.86)
-      ? ([COMPLETED, to] as const)
-      : random.pick([
-          [FAILED, before] as const,
-          [FAILED, before] as const,
-          [FAILED_ROLLBACK, "broken"] as const,
-        ]);
+    const verdict: AgentVerdict = random.chance(0.86)
+      ? "COMPLETED"
+      : random.pick(["FAILED", "FAILED", "FAILED_ROLLBACK"]);
+    const after = { COMPLETED: to, FAILED: before, FAILED_ROLLBACK: "broken" as const }[verdict];
     changes.push({ at: ended, installed: after });
-    if (verdict === COMPLETED) {
+    verdicts.set(commandId, verdict);
+    if (verdict === "COMPLETED") {
       previous = direction === "forward" ? { rolloutId, installed: before } : null;
       if (direction === "forward" && breaking) migrated = true;
       // A tier 3 crash loop: back on the old version, which cannot read the state any more.
       if (direction === "reverse" && migrated) illness.set(to, random.chance(0.3) ? { restarts: 9 } : {});
     }
-    send(ended, verdict);
+    send(ended, { COMPLETED, FAILED, FAILED_ROLLBACK }[verdict]);
   }
 
   return {
@@ -118,5 +122,8 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
     beat,
     isDead: (now: number) => now >= deadAt,
     installed: () => changes.at(-1)!.installed,
+    /** Null: it never came to an end, or never began. */
+    verdictOn: (commandId: string): AgentVerdict | null => verdicts.get(commandId) ?? null,
+    refusalOf: (commandId: string): string | null => refusals.get(commandId) ?? null,
   };
 }

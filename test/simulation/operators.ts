@@ -3,32 +3,42 @@
  * refuse is refused here too, by the same function, but now and then a signal slips in that no longer fits.
  */
 import { refusalOf } from "../../src/core/rollout/allow.ts";
+import type { RolloutRow } from "../../src/core/rollout/rows.ts";
 import { isActive, SIGNALS, type SignalKind } from "../../src/core/rollout/states.ts";
 import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
-import { T0 } from "../support/rollouts/scenes.ts";
 import type { World } from "./fleet.ts";
 
 const MINUTE_MS = 60_000;
 /** Of these a component takes what its group does not give it. */
 const OPEN_TO_MEMBERS: readonly SignalKind[] = ["approve_canary", "force", "retry", "skip"];
+/** A component in one of these waits for a person whatever its group does. */
+const WAITS_FOR_A_PERSON = ["INTENT_EXPIRED", "UNAVAILABLE_LIMIT"];
 const RENEWS: readonly SignalKind[] = ["resume", "approve_canary", "rollback", "retry"];
 
 export interface Operated {
   readonly table: RolloutTable;
+  /** When it was created. */
+  readonly from: number;
   readonly nudge: (at: number) => void;
   /** Before one that has ended begins to go back: its profile must be free, its nodes where it left them. */
   readonly mayReopen: () => boolean;
   readonly isComponent: boolean;
 }
 
+/** As src/server/rollout/refuse-signal.ts has it. */
+export function isOpenToMember({ status, why }: RolloutRow, kind: SignalKind): boolean {
+  if (OPEN_TO_MEMBERS.includes(kind)) return true;
+  if (!WAITS_FOR_A_PERSON.includes(why?.code ?? "")) return false;
+  return kind === "resume" || (kind === "rollback" && status === "rolling_back");
+}
+
 export function operate({ time, random, server }: World, operated: Operated): void {
-  const { table, nudge, mayReopen, isComponent } = operated;
+  const { table, from, nudge, mayReopen, isComponent } = operated;
 
   function ask(kind: SignalKind, now: number): void {
     const rollout = table.rollout();
     const closed = rollout.intentNotAfter !== null && rollout.intentNotAfter <= now;
-    const waits = rollout.why?.code === "INTENT_EXPIRED";
-    if (isComponent && !OPEN_TO_MEMBERS.includes(kind) && !(waits && RENEWS.includes(kind))) return;
+    if (isComponent && !isOpenToMember(rollout, kind)) return;
     const refused = refusalOf({ ...rollout, whyCode: rollout.why?.code ?? null }, kind) !== null;
     if (refused && !random.chance(0.1)) return;
     if (kind === "rollback" && !isActive(rollout.status) && !mayReopen()) return;
@@ -56,8 +66,8 @@ export function operate({ time, random, server }: World, operated: Operated): vo
 
   const at = (when: number, run: (now: number) => void): void =>
     time.after(when, (now) => time.after(server.reachableAt(now), run));
-  if (!isComponent) at(T0, (now) => ask("start", now));
+  if (!isComponent) at(from, (now) => ask("start", now));
   for (let odd = random.below(7); odd > 0; odd--)
-    at(T0 + random.below(150 * MINUTE_MS), (now) => ask(random.pick(SIGNALS), now));
-  for (let looks = random.below(16); looks > 0; looks--) at(T0 + looks * 40 * MINUTE_MS, look);
+    at(from + random.below(150 * MINUTE_MS), (now) => ask(random.pick(SIGNALS), now));
+  for (let looks = random.below(16); looks > 0; looks--) at(from + looks * 40 * MINUTE_MS, look);
 }

@@ -11,15 +11,20 @@ const replayCommand = (seed: number): string => `npm run simulate -- --seed ${se
 export function playSeeds({ seed: first, runs }: Seeds, parts: Parts = {}) {
   /** By kind and status. */
   const ends = new Map<string, number>();
+  /** The same, of what the last operator found waiting. */
+  const found = new Map<string, number>();
   const nodeEnds = new Set<string>();
   for (let seed = first; seed < first + runs; seed++) {
-    const { kind, status, rollouts } = played(seed, parts);
-    const end = `${kind} ${status}`;
-    ends.set(end, (ends.get(end) ?? 0) + 1);
+    const { kind, status, found: waited, rollouts } = played(seed, parts);
+    count(ends, `${kind} ${status}`);
+    if (waited !== null) count(found, `${kind} ${waited}`);
     for (const table of rollouts) for (const each of table.statuses()) nodeEnds.add(each);
   }
-  return { ends, nodeEnds };
+  return { ends, found, nodeEnds };
 }
+
+const count = (counts: Map<string, number>, what: string): void =>
+  void counts.set(what, (counts.get(what) ?? 0) + 1);
 
 function played(seed: number, parts: Parts) {
   try {

@@ -23,6 +23,8 @@ export interface Parts {
 export interface Played {
   readonly kind: "rollout" | "group";
   readonly status: string;
+  /** What the last operator found waiting. */
+  readonly found: string | null;
   readonly rollouts: readonly RolloutTable[];
 }
 
@@ -34,9 +36,9 @@ export function simulate(seed: number, parts: Parts = {}): Played {
   for (let restarts = random.below(4); restarts > 0; restarts--)
     time.after(T0 + random.below(RESTARTS_WITHIN_MS), (now) => server.restart(now));
   if (random.chance(0.4)) {
-    const group = playGrouped(world, parts);
-    return { kind: "group", status: group.group().status, rollouts: group.components };
+    const { group, found } = playGrouped(world, parts);
+    return { kind: "group", status: group.group().status, found, rollouts: group.components };
   }
-  const rollouts = playStandalone(world, parts);
-  return { kind: "rollout", status: rollouts[0]!.rollout().status, rollouts };
+  const { rollouts, found } = playStandalone(world, parts);
+  return { kind: "rollout", status: rollouts[0]!.rollout().status, found, rollouts };
 }

@@ -4,8 +4,10 @@ import { isActive } from "../../src/core/rollout/states.ts";
 import type { TableWish } from "../support/rollouts/created-rows.ts";
 import { createRolloutTable, type Decide, type RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { T0 } from "../support/rollouts/scenes.ts";
-import { checkEnd } from "./check-end.ts";
+import { checkCompensations, checkEnd, checkRest } from "./check-end.ts";
+import { checkMachine } from "./check-machine.ts";
 import { createFleet, type World } from "./fleet.ts";
+import { settleAll, settleRollout } from "./last-operator.ts";
 import { operate } from "./operators.ts";
 import { rolloutWish } from "./wishes.ts";
 import { holds } from "./violation.ts";
@@ -19,10 +21,11 @@ export interface StandaloneParts {
   readonly claims?: boolean | undefined;
 }
 
-export function playStandalone(world: World, { decide, claims = true }: StandaloneParts): RolloutTable[] {
+export function playStandalone(world: World, { decide, claims = true }: StandaloneParts) {
   const { time, random } = world;
   const fleet = createFleet(world);
   const rollouts: RolloutTable[] = [];
+  const nudges: ((at: number) => void)[] = [];
   /** Who holds the profile, as the database has it. */
   let owner: RolloutTable | null = null;
 
@@ -40,8 +43,9 @@ export function playStandalone(world: World, { decide, claims = true }: Standalo
       if (owner === table && !isActive(table.rollout().status)) owner = null;
       oneActive(rollouts);
     });
+    nudges.push(nudge);
     const mayReopen = (): boolean => rollouts.at(-1) === table && claim(table);
-    operate(world, { table, nudge, mayReopen, isComponent: false });
+    operate(world, { table, from: Math.max(T0, time.now()), nudge, mayReopen, isComponent: false });
   }
 
   add(rolloutWish(random));
@@ -59,8 +63,19 @@ export function playStandalone(world: World, { decide, claims = true }: Standalo
     }
   }
   time.runAll();
-  for (const table of rollouts) checkEnd(table, fleet.machines, table === rollouts.at(-1));
-  return rollouts;
+  for (const table of rollouts) checkRest(table);
+  const found = settleAll(world, {
+    left: () => rollouts.map((table) => table.rollout().status).find(isActive) ?? null,
+    settle: (now, callsOff) => {
+      for (const [index, table] of rollouts.entries())
+        settleRollout({ table, nudge: nudges[index]!, isComponent: false }, now, callsOff);
+    },
+  });
+  for (const table of rollouts) checkEnd(table);
+  const newest = new Map(rollouts.flatMap(({ nodes }) => nodes).map((node) => [node.nodeId, node]));
+  for (const node of newest.values()) checkMachine(node, fleet.machines.get(node.nodeId)!);
+  for (const table of rollouts) checkCompensations(table);
+  return { rollouts, found };
 }
 
 function oneActive(rollouts: readonly RolloutTable[]): void {

@@ -7,8 +7,12 @@ const EVENTS_MAX = 200_000;
 export function createTimeline() {
   /** Latest first: the next one is popped. */
   const due: { at: number; run: (now: number) => void }[] = [];
+  let now = 0;
   return {
-    after(at: number, run: (now: number) => void): void {
+    now: () => now,
+    /** Time does not go back: what was due before is due at once. */
+    after(wanted: number, run: (now: number) => void): void {
+      const at = Math.max(wanted, now);
       let [low, high] = [0, due.length];
       while (low < high) {
         const middle = (low + high) >> 1;
@@ -20,7 +24,8 @@ export function createTimeline() {
     runAll(): void {
       let events = 0;
       for (let next = due.pop(); next !== undefined; next = due.pop()) {
-        next.run(next.at);
+        now = next.at;
+        next.run(now);
         if (++events > EVENTS_MAX) throw new Error("the run does not come to an end");
       }
     },

@@ -10,6 +10,7 @@ export const RULES = [
   "an ended rollout stays ended, a settled node settled",
   "an idle step changes nothing",
   "everything ends or waits for a person",
+  "a person can bring everything to its end",
 ] as const;
 export type Rule = (typeof RULES)[number];
 

@@ -5,30 +5,22 @@ import { isActive, isSettled } from "../../src/core/rollout/states.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
 import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { holds } from "./violation.ts";
-
-const failuresOf = (nodes: readonly NodeRow[]): number =>
-  nodes.filter(({ status }) => status === "failed" || status === "failed_rollback").length;
-const attemptedOf = (nodes: readonly NodeRow[]): number =>
-  nodes.filter(({ status }) => status !== "pending" && status !== "skipped").length;
-
-interface Step {
-  readonly before: readonly NodeRow[];
-  readonly commandsBefore: number;
-  readonly table: RolloutTable;
-  readonly decision: RolloutDecision;
-  readonly now: number;
-}
+import { gatesHold, type Step } from "./watch-gates.ts";
 
 /** Advances the rollout once and looks at what the step did. */
 export function watchedStep(table: RolloutTable): (now: number) => void {
   let last: number | null = null;
   let hasMore = false;
+  /** Commands whose verdict was there to be read. */
+  const heard = new Set<string | null>();
   return (now) => {
     const before = table.nodes.map((node) => ({ ...node }));
     const commandsBefore = table.commands.length;
     const rollout = table.rollout();
     const isIdle = last === now && !table.hasWork() && !hasMore;
     const applied = table.consumed.length;
+    for (const { commandId, body } of table.unreadReports())
+      if (body.kind === "verdict") heard.add(commandId);
     const decision = table.advance(now);
     const step = { before, commandsBefore, table, decision, now };
     if (isIdle) idle(decision);
@@ -45,6 +37,7 @@ export function watchedStep(table: RolloutTable): (now: number) => void {
     gatesHold(step);
     observed(step);
     oneAtATime(step);
+    givenUp(decision, before, heard);
   };
 }
 
@@ -66,64 +59,6 @@ function endsHold({ before, table, decision }: Step, was: string, asked: readonl
     const isBack = node.status === "succeeded" && decision.launchBatch?.direction === "reverse";
     holds(isRetry || isBack, rule, `a ${node.status} node became ${now.status}`);
   }
-}
-
-function gatesHold(step: Step): void {
-  const { table, decision, now } = step;
-  const { launchBatch } = decision;
-  if (launchBatch === null) return;
-  const rule = "no batch before its gate";
-  const rollout = table.rollout();
-  const others = table.nodes.filter((node) => node.batchIndex !== launchBatch.index);
-  holds(
-    others.every(({ status }) => status !== "in_progress"),
-    rule,
-    "others are at work",
-  );
-  holds(rollout.intentNotAfter === null || now < rollout.intentNotAfter, rule, "the window is closed");
-  if (launchBatch.direction === "reverse") {
-    holds(rollout.status === "rolling_back" && rollout.rollbackAllowed, rule, "nobody may go back");
-    const later = table.nodes.filter((node) => node.batchIndex > launchBatch.index);
-    holds(
-      later.every(({ status, previous }) => status !== "succeeded" || previous === null),
-      rule,
-      "a later batch is not back",
-    );
-    return;
-  }
-  holds(rollout.status === "running", rule, `the rollout is ${rollout.status}`);
-  holds(
-    !rollout.cancelRequested && !rollout.pauseRequested && !rollout.rollbackRequested,
-    rule,
-    "it was called off",
-  );
-  const earlier = table.nodes.filter((node) => node.batchIndex < launchBatch.index);
-  holds(
-    earlier.every(({ status }) => isSettled(status)),
-    rule,
-    "an earlier batch is not settled",
-  );
-  const needsApproval = rollout.strategy === "canary" && rollout.migrationType === "breaking";
-  if (needsApproval && launchBatch.index > 0)
-    holds(rollout.canaryApprovedAt !== null, rule, "the canary is not approved");
-  thresholdHolds(step, launchBatch.index);
-}
-
-/** Looked at with every batch, so that no more than one batch can fail beyond it. */
-function thresholdHolds({ before, table, decision }: Step, batch: number): void {
-  const { failureThreshold, forceContinue } = table.rollout();
-  if (forceContinue) return;
-  const settled = table.nodes.map((node, index) =>
-    node.status === "in_progress" && before[index]!.status === "pending" ? before[index]! : node,
-  );
-  const fresh = failuresOf(settled) - decision.rollout.acknowledgedFailures;
-  const attempted = attemptedOf(settled);
-  const rule = "the threshold is overshot by one batch at most";
-  holds(
-    fresh <= failureThreshold * attempted,
-    rule,
-    `batch ${batch} after ${fresh} of ${attempted} failures`,
-  );
 }
 
 /** A node that succeeded, or came back, was watched for its whole wait. */
@@ -158,6 +93,20 @@ function oneAtATime({ before, commandsBefore, table, decision }: Step): void {
   }
   const keys = table.commands.map(({ nodeId, ...each }) => `${nodeId} ${each.direction} ${each.attempt}`);
   holds(new Set(keys).size === keys.length, rule, "an attempt was sent twice");
+}
+
+/** Nobody knows where a node stands that was given up: so none is whose verdict was there to be read. */
+function givenUp(
+  { nodes }: RolloutDecision,
+  before: readonly NodeRow[],
+  heard: ReadonlySet<string | null>,
+): void {
+  for (const { nodeId, stands, errorCode } of nodes) {
+    if (stands !== "unknown" || errorCode !== "TIMEOUT") continue;
+    const { commandId } = before.find((node) => node.nodeId === nodeId)!;
+    const rule = "every node ends in the state of its machine";
+    holds(!heard.has(commandId), rule, `${nodeId} was given up although it had answered`);
+  }
 }
 
 /** Deciding changes nothing by itself: the rows are as they were. */

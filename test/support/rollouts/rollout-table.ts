@@ -159,6 +159,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     wakeAt: () => wakeAt,
     revision: () => revision,
     hasUnread: () => signals.length > 0,
+    unreadReports: (): readonly ReportRow[] => reports,
     hasWork: () => signals.length + reports.length > 0,
     statuses: () => nodes.map((node) => node.status),
     /** A step whose transaction is lost: decided, and nothing written. */

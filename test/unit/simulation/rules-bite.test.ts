@@ -84,6 +84,32 @@ const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
     })),
   ],
   [
+    "every node ends in the state of its machine",
+    "a node that said where it stands is written as unknown",
+    writing(({ nodes }) => ({
+      nodes: nodes.map((node) => (node.status === "failed" ? { ...node, stands: "unknown" } : node)),
+    })),
+  ],
+  [
+    "every node ends in the state of its machine",
+    "a way back that failed is written on a machine that is whole",
+    writing(({ nodes }) => ({
+      nodes: nodes.map((node) =>
+        node.errorCode === "ACTION_TIMEOUT" && node.status === "failed"
+          ? { ...node, status: "failed_rollback", stands: "unknown", errorCode: "COMPENSATION_FAILED" }
+          : node,
+      ),
+    })),
+  ],
+  [
+    "every node ends in the state of its machine",
+    "a node is given up although its verdict is there",
+    {
+      decide: (rows, now) =>
+        decideRollout({ ...rows, reports: rows.reports.filter(({ body }) => body.kind !== "verdict") }, now),
+    },
+  ],
+  [
     "every compensation is complete or an incident",
     "no incident is written",
     writing(() => ({ incidents: [] })),
@@ -111,6 +137,19 @@ const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
     })),
   ],
   ["everything ends or waits for a person", "nobody is woken up", writing(() => ({ wakeAt: null }))],
+  [
+    "a person can bring everything to its end",
+    "a cancelled rollout keeps what has not begun",
+    writing(() => ({ skipPending: false })),
+  ],
+  [
+    "a person can bring everything to its end",
+    "a group does not hear of its cancel",
+    {
+      decideGroup: (rows, now) =>
+        decideGroup({ ...rows, signals: rows.signals.filter(({ kind }) => kind !== "cancel") }, now),
+    },
+  ],
 ];
 
 /** All that were broken until the wanted one was. */

@@ -4,17 +4,18 @@ import { simulate } from "../../simulation/simulate.ts";
 
 const SEEDS = 1_000;
 
-test(`ROLL-11, ROLL-12, ROLL-13, ROLL-14, ROLL-22: ${SEEDS} seeded sites keep every rule, whatever agents, servers and operators do`, () => {
-  const { ends, nodeEnds } = playSeeds({ seed: 1, runs: SEEDS });
+test("ROLL-11, ROLL-12, ROLL-13, ROLL-14, ROLL-22: a thousand seeded sites keep every rule, and every node ends as its machine is", () => {
+  const { ends, found, nodeEnds } = playSeeds({ seed: 1, runs: SEEDS });
   // A simulation in which nothing goes wrong proves nothing.
-  for (const end of ["completed", "failed", "cancelled", "paused", "rolled_back"])
+  for (const end of ["completed", "failed", "cancelled", "rolled_back"])
     expect(ends.get(`rollout ${end}`), end).toBeGreaterThan(3);
   for (const end of ["completed", "partial", "failed", "cancelled", "rolled_back"])
     expect(ends.get(`group ${end}`), end).toBeGreaterThan(3);
+  for (const waited of ["rollout paused", "group paused", "group rolling_back"])
+    expect(found.get(waited), waited).toBeGreaterThan(3);
   expect([...nodeEnds].toSorted()).toEqual([
     "failed",
     "failed_rollback",
-    "pending",
     "rolled_back",
     "skipped",
     "succeeded",

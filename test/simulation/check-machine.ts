@@ -1,0 +1,69 @@
+/**
+ * Rows against machines: each node has ended in one state, and its machine is what that state says.
+ *
+ * 1. A row that says where its machine stands is right.
+ * 2. A row that does not know says why, and its machine bears it out: it is broken because its way back failed, or it
+ *    was given up before it answered, or it refused. Where it then is follows from what it did with its last command.
+ */
+import { unreachable } from "../../src/core/errors.ts";
+import type { NodeRow } from "../support/rollouts/created-rows.ts";
+import type { Machine } from "./machine.ts";
+import { holds } from "./violation.ts";
+
+type Standing = "previous" | "target" | "broken" | "elsewhere";
+
+export function checkMachine(node: NodeRow, machine: Machine): void {
+  const rule = "every node ends in the state of its machine";
+  const standing = standingOf(node, machine);
+  const row = `${node.nodeId} is ${node.status} (${node.stands ?? "untouched"}, ${node.errorCode ?? "no error"})`;
+  holds(expectedOf(node, machine).includes(standing), rule, `${row} and its machine ${standing}`);
+  holds(node.facts.nodeState !== "maintenance", rule, `${row} in maintenance`);
+}
+
+function standingOf({ previous, target }: NodeRow, machine: Machine): Standing {
+  const installed = machine.installed();
+  if (installed === "broken") return "broken";
+  if (installed === target) return "target";
+  return installed === previous ? "previous" : "elsewhere";
+}
+
+function expectedOf(node: NodeRow, machine: Machine): readonly Standing[] {
+  const { status, stands } = node;
+  switch (status) {
+    case "pending":
+    case "in_progress":
+      return [];
+    case "skipped":
+    case "rolled_back":
+      return ["previous"];
+    case "succeeded":
+      return ["target"];
+    case "failed":
+    case "failed_rollback":
+      return stands === "target" || stands === "previous" ? [stands] : unknownOf(node, machine); // (1)
+    default:
+      return unreachable(status);
+  }
+}
+
+/** (2) */
+function unknownOf(node: NodeRow, machine: Machine): readonly Standing[] {
+  const { errorCode, direction, commandId } = node;
+  const verdict = machine.verdictOn(commandId!);
+  switch (errorCode) {
+    case "COMPENSATION_FAILED":
+      return verdict === "FAILED_ROLLBACK" ? ["broken"] : [];
+    case "TIMEOUT": // (what it says after it was given up is not read any more)
+      if (verdict === "FAILED_ROLLBACK") return ["broken"];
+      if (verdict === "COMPLETED") return [direction === "forward" ? "target" : "previous"];
+      return foundOn(node);
+    default: // it refused, and so it has done nothing
+      return machine.refusalOf(commandId!) === errorCode && verdict === null ? foundOn(node) : [];
+  }
+}
+
+/** Where its last command found it: an attempt before it may have been given up, and be anywhere. */
+function foundOn({ direction, attempt }: NodeRow): readonly Standing[] {
+  if (direction === "reverse") return ["target"];
+  return attempt <= 1 ? ["previous"] : ["previous", "target", "broken"];
+}

@@ -1,0 +1,77 @@
+/** What must hold whenever a batch begins: the gate before it was open, and its threshold not passed. */
+import type { RolloutDecision } from "../../src/core/rollout/decision.ts";
+import { isSettled } from "../../src/core/rollout/states.ts";
+import type { NodeRow } from "../support/rollouts/created-rows.ts";
+import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
+import { holds } from "./violation.ts";
+
+const failuresOf = (nodes: readonly NodeRow[]): number =>
+  nodes.filter(({ status }) => status === "failed" || status === "failed_rollback").length;
+const attemptedOf = (nodes: readonly NodeRow[]): number =>
+  nodes.filter(({ status }) => status !== "pending" && status !== "skipped").length;
+
+export interface Step {
+  readonly before: readonly NodeRow[];
+  readonly commandsBefore: number;
+  readonly table: RolloutTable;
+  readonly decision: RolloutDecision;
+  readonly now: number;
+}
+
+export function gatesHold(step: Step): void {
+  const { table, decision, now } = step;
+  const { launchBatch } = decision;
+  if (launchBatch === null) return;
+  const rule = "no batch before its gate";
+  const rollout = table.rollout();
+  const others = table.nodes.filter((node) => node.batchIndex !== launchBatch.index);
+  holds(
+    others.every(({ status }) => status !== "in_progress"),
+    rule,
+    "others are at work",
+  );
+  holds(rollout.intentNotAfter === null || now < rollout.intentNotAfter, rule, "the window is closed");
+  if (launchBatch.direction === "reverse") {
+    holds(rollout.status === "rolling_back" && rollout.rollbackAllowed, rule, "nobody may go back");
+    const later = table.nodes.filter((node) => node.batchIndex > launchBatch.index);
+    holds(
+      later.every(({ status, previous }) => status !== "succeeded" || previous === null),
+      rule,
+      "a later batch is not back",
+    );
+    return;
+  }
+  holds(rollout.status === "running", rule, `the rollout is ${rollout.status}`);
+  holds(
+    !rollout.cancelRequested && !rollout.pauseRequested && !rollout.rollbackRequested,
+    rule,
+    "it was called off",
+  );
+  const earlier = table.nodes.filter((node) => node.batchIndex < launchBatch.index);
+  holds(
+    earlier.every(({ status }) => isSettled(status)),
+    rule,
+    "an earlier batch is not settled",
+  );
+  const needsApproval = rollout.strategy === "canary" && rollout.migrationType === "breaking";
+  if (needsApproval && launchBatch.index > 0)
+    holds(rollout.canaryApprovedAt !== null, rule, "the canary is not approved");
+  thresholdHolds(step, launchBatch.index);
+}
+
+/** Looked at with every batch, so that no more than one batch can fail beyond it. */
+function thresholdHolds({ before, table, decision }: Step, batch: number): void {
+  const { failureThreshold, forceContinue } = table.rollout();
+  if (forceContinue) return;
+  const settled = table.nodes.map((node, index) =>
+    node.status === "in_progress" && before[index]!.status === "pending" ? before[index]! : node,
+  );
+  const fresh = failuresOf(settled) - decision.rollout.acknowledgedFailures;
+  const attempted = attemptedOf(settled);
+  const rule = "the threshold is overshot by one batch at most";
+  holds(
+    fresh <= failureThreshold * attempted,
+    rule,
+    `batch ${batch} after ${fresh} of ${attempted} failures`,
+  );
+}
