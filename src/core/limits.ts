@@ -88,7 +88,6 @@ export const LIMITS = {
   // Upgrade on a node
   scheduleToCloseMs: 10 * 60_000,
   compensationBudgetMs: 5 * 60_000,
-  checkpointTtlMs: 10 * 60_000,
   artifactBytesMax: 16 * 1024 * 1024 * 1024,
   probeTimeoutMs: 2_000,
   /** After a start: a program that does not listen by then is reported as it is. */

@@ -2,7 +2,8 @@
  * Work under a limit of time.
  *
  * 1. Whoever waits is told as soon as the time is up, also by work that never answers.
- * 2. Work that was cut off gets a moment to notice, so that what follows does not run beside it.
+ * 2. No time is no time: where none is left, nothing begins.
+ * 3. Work that was cut off gets a moment to notice, so that what follows does not run beside it.
  */
 import type { FairleadError } from "../../core/errors.ts";
 import { sleep } from "../../host/clock.ts";
@@ -25,7 +26,7 @@ export async function within<T>(budget: Budget, work: (signal: AbortSignal) => P
       return await Promise.race([working, rejectOnAbort(signal)]); // (1)
     } catch (error) {
       if (!signal.aborted) throw error;
-      await settled(working); // (2)
+      await settled(working); // (3)
       throw signal.reason;
     }
   } finally {
@@ -37,6 +38,7 @@ export async function within<T>(budget: Budget, work: (signal: AbortSignal) => P
 export function startTimer({ ms, expired, parent }: Budget): { readonly signal: AbortSignal; clear(): void } {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(expired), Math.max(0, ms));
+  if (ms <= 0) limit.abort(expired); // (2)
   return { signal: AbortSignal.any([parent, limit.signal]), clear: () => clearTimeout(timer) };
 }
 

@@ -58,6 +58,10 @@ async function report({ deps }: UpgradeRun, index: number): Promise<void> {
   }
 }
 
+/**
+ * The deadline of the job is also how long its checkpoints are good for going on: all of them are younger than the job,
+ * so none of ten minutes ago is gone forward from. For the way back they hold as long as it takes.
+ */
 const timeLeft = ({ checkpoint, deps }: UpgradeRun): number =>
   Date.parse(checkpoint.started_at) + LIMITS.scheduleToCloseMs - deps.clock.now();
 
