@@ -188,6 +188,7 @@ export const NodeUpgradeView = z.strictObject({
   batch_index: z.int(),
   status: NodeUpgradeStatus,
   upgrade_phase: UpgradePhase.nullable(),
+  action_index: z.int().nullable(),
   action_name: z.string().nullable(),
   progress_pct: z.int(),
   direction: Direction,

@@ -47,5 +47,11 @@ export function progressAt(index: number): UpgradeProgress {
   };
 }
 
+/** Null: no action, or none of these. */
+export function actionIndexOf(name: string | null): number | null {
+  const index = UPGRADE_ACTIONS.findIndex((action) => action.name === name);
+  return index < 0 ? null : index;
+}
+
 export const AgentVerdict = z.enum(["COMPLETED", "FAILED", "FAILED_ROLLBACK"]);
 export type AgentVerdict = z.infer<typeof AgentVerdict>;

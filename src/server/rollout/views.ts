@@ -7,6 +7,7 @@ import { ROLLBACK_TIER, type MigrationType } from "../../core/manifest/schema.ts
 import { explainRollout } from "../../core/rollout/explain.ts";
 import type { Why } from "../../core/rollout/rows.ts";
 import { NODE_UPGRADE_STATUSES, type RolloutStatus } from "../../core/rollout/states.ts";
+import { actionIndexOf } from "../../core/upgrade/phases.ts";
 import type { Database } from "../db/database.ts";
 import { decodeCursor, encodeCursor } from "../api/cursor.ts";
 
@@ -79,7 +80,12 @@ export async function readRolloutNodes(
   const more = rows.length > page.limit && last !== undefined;
   return {
     nodes: shown.map(({ launched_at, ended, ...node }) =>
-      NodeUpgradeView.parse({ ...node, started_at: iso(launched_at), ended_at: iso(ended) }),
+      NodeUpgradeView.parse({
+        ...node,
+        action_index: actionIndexOf(node.action_name),
+        started_at: iso(launched_at),
+        ended_at: iso(ended),
+      }),
     ),
     next_cursor: more ? encodeCursor([last.batch_index, last.node_name]) : null,
   };

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { CommandId, NodeId } from "../../../src/core/ids.ts";
-import type { RolloutView } from "../../../src/core/protocol/operator-api.ts";
+import { NodeUpgradeList, type RolloutView } from "../../../src/core/protocol/operator-api.ts";
 import { progressAt } from "../../../src/core/upgrade/phases.ts";
 import { createReportStore, type StoreReports } from "../../../src/server/agents/reports.ts";
 import { manualRequest } from "../../support/server/creation-site.ts";
@@ -11,6 +11,7 @@ import { startDrivenSite, type DrivenSite } from "../../support/server/driven-si
 
 let here: DrivenSite;
 let store: StoreReports;
+let rolloutId: string;
 let commands: { node_id: NodeId; command_id: CommandId }[];
 let count = 0;
 
@@ -24,6 +25,7 @@ beforeEach(async () => {
   for (const name of ["a", "b"]) await here.addNode(`${profile}-${name}`, { profile });
   const request = manualRequest({ chain_profile_id: profile, batch_size: 2 });
   const { id } = (await here.ask("POST", "/rollouts", request)).body as RolloutView;
+  rolloutId = id;
   await here.ask("POST", `/rollouts/${id}/start`, {});
   await here.settle();
   commands =
@@ -58,6 +60,23 @@ test("SNAP-16: a report about another node's command changes nothing", async () 
   await store({ nodeId: second!.node_id, request: refusalOf(first!.command_id) });
   expect(await answered(first!.command_id)).toHaveLength(0);
   expect(await rejectionsOf(second!.node_id)).toHaveLength(0);
+});
+
+test("ROLL-7: how far a node has come is told over HTTP, with the index, the name and the progress of its action", async () => {
+  const [first] = commands;
+  const at = new Date().toISOString();
+  const body = { kind: "progress" as const, progress: progressAt(4) };
+  const reports = [{ report_id: randomUUID(), command_id: first!.command_id, at, body }];
+  await store({ nodeId: first!.node_id, request: { reports, heartbeat: null } });
+  await here.settle();
+  const answer = await here.ask("GET", `/rollouts/${rolloutId}/nodes`);
+  const nodes = NodeUpgradeList.parse(answer.body).nodes.map((node) => ({
+    isFirst: node.node_id === first!.node_id,
+    told: [node.upgrade_phase, node.action_index, node.action_name, node.progress_pct],
+  }));
+  expect(nodes).toHaveLength(2);
+  expect(nodes).toContainEqual({ isFirst: true, told: ["MUTATING", 4, "install_artifact", 50] });
+  expect(nodes).toContainEqual({ isFirst: false, told: ["PREPARING", null, null, 0] });
 });
 
 test("ROLL-6: of what comes in one request, how far a command had come is not kept beside its verdict", async () => {

@@ -188,7 +188,8 @@ function pageOf(
 }
 
 function placeOf(action: number | undefined) {
-  if (action === undefined) return { status: "pending", upgrade_phase: null, action_name: null };
+  if (action === undefined)
+    return { status: "pending", upgrade_phase: null, action_index: null, action_name: null };
   const { phase, name } = UPGRADE_ACTIONS[action]!;
-  return { status: "in_progress", upgrade_phase: phase, action_name: name };
+  return { status: "in_progress", upgrade_phase: phase, action_index: action, action_name: name };
 }

@@ -75,6 +75,7 @@ export const upgradeSample = (
     batch_index: Math.floor((n - 1) / 2),
     status: "pending",
     upgrade_phase: null,
+    action_index: null,
     action_name: null,
     progress_pct: 0,
     direction: "forward",

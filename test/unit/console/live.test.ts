@@ -6,7 +6,12 @@ describe("events folded into the rows of a rollout", () => {
   it("change the node they are about and leave every other row as it is", () => {
     const nodes = [upgrade(1), upgrade(2)];
     const folded = foldNodes(nodes, [upgradeEvent(1, 1, { phase: "MUTATING", action: "install_artifact" })]);
-    expect(folded[0]).toMatchObject({ status: "in_progress", upgrade_phase: "MUTATING", progress_pct: 50 });
+    expect(folded[0]).toMatchObject({
+      status: "in_progress",
+      upgrade_phase: "MUTATING",
+      action_index: 4,
+      progress_pct: 50,
+    });
     expect(folded[1]).toBe(nodes[1]);
   });
 

@@ -13,6 +13,7 @@ export const upgrade = (index: number, over: Partial<NodeUpgradeView> = {}): Nod
   batch_index: 0,
   status: "pending",
   upgrade_phase: null,
+  action_index: null,
   action_name: null,
   progress_pct: 0,
   direction: "forward",

@@ -6,7 +6,7 @@
  */
 import type { NodeUpgradeView, RolloutView } from "../../../core/protocol/operator-api.ts";
 import { isSettled } from "../../../core/rollout/states.ts";
-import { UPGRADE_ACTIONS } from "../../../core/upgrade/phases.ts";
+import { actionIndexOf, progressAt } from "../../../core/upgrade/phases.ts";
 import type { EventOf, FleetEvent } from "../../api/events.ts";
 
 export const eventsSince = (events: readonly FleetEvent[], asOf: number): readonly FleetEvent[] =>
@@ -60,6 +60,7 @@ function withUpgrade(node: NodeUpgradeView, { at, data }: EventOf<"node.upgrade"
     status: data.status,
     direction: data.direction ?? node.direction,
     upgrade_phase: settled ? null : data.phase,
+    action_index: actionIndexOf(data.action),
     action_name: data.action,
     progress_pct: data.status === "succeeded" ? 100 : progressOf(data.action, node.progress_pct),
     error_code: data.error?.code ?? node.error_code,
@@ -69,6 +70,6 @@ function withUpgrade(node: NodeUpgradeView, { at, data }: EventOf<"node.upgrade"
 }
 
 function progressOf(action: string | null, before: number): number {
-  const index = UPGRADE_ACTIONS.findIndex(({ name }) => name === action);
-  return index < 0 ? before : Math.floor((index * 100) / UPGRADE_ACTIONS.length);
+  const index = actionIndexOf(action);
+  return index === null ? before : progressAt(index).progress_pct;
 }
