@@ -29,7 +29,8 @@ export async function leaveThePast(tx: Transaction, now: number): Promise<void> 
       pause_requested = false
     where status in ('running', 'rolling_back')`;
   await tx`update commands set answered_at = ${at} where answered_at is null`; // (2)
-  await tx`update rollout_signals set consumed_at = ${at} where consumed_at is null`;
+  await tx`update rollout_signals set consumed_at = ${at} where consumed_at is null`; // (2)
+  await tx`update group_signals set consumed_at = ${at} where consumed_at is null`; // (2)
   await tx`update upgrade_reports set consumed_at = ${at} where consumed_at is null`;
   await tx`delete from console_sessions`;
   await tx`delete from sign_in_codes`;
