@@ -13,6 +13,7 @@ import {
   V2,
   type CreationSite,
 } from "../../support/server/creation-site.ts";
+import { administrator } from "../../support/server/operators-client.ts";
 
 let site: CreationSite;
 let nodes: NodeId[];
@@ -92,6 +93,20 @@ describe("creation rules, each with its own code (ROLL-3)", () => {
     await site.db`update rollouts set status = 'cancelled' where id = ${canary.id}`;
     expect(await created(image)).toMatchObject({ runtime: "docker", rollback_tier: 1 });
   });
+});
+
+test("ROLL-18: a rollout says who created it: the caller, whatever the request says", async () => {
+  const { user: boss } = (await site.ask("GET", "/whoami")).body as { user: string };
+  const first = await created();
+  expect(first.created_by).toBe(boss);
+  const askAsOther = await administrator(site.app, site.db, "deputy");
+  const { user: deputy } = (await askAsOther("GET", "/whoami")).body as { user: string };
+  expect(deputy).not.toBe(boss);
+  await site.db`update rollouts set status = 'cancelled' where id = ${first.id}`;
+  const claimed = await askAsOther("POST", "/rollouts", manualRequest({ created_by: boss }));
+  expect(claimed).toMatchObject({ status: 400, code: "INVALID_INPUT" });
+  const { id } = RolloutView.parse((await askAsOther("POST", "/rollouts", manualRequest())).body);
+  expect((await site.ask("GET", `/rollouts/${id}`)).body).toMatchObject({ created_by: deputy });
 });
 
 describe("a change of config files alone is exempt from rule 4 (ROLL-3)", () => {
