@@ -3,7 +3,7 @@ import { z } from "zod";
 import { FailurePolicy, GroupStatus } from "../group/states.ts";
 import { Instant, ProfileId, Uuid, Version } from "../ids.ts";
 import { LIMITS } from "../limits.ts";
-import { RolloutCreate } from "../rollout/create.ts";
+import { ComponentCreate } from "../rollout/create.ts";
 import { Strategy } from "../rollout/states.ts";
 import { RolloutView, WhyView } from "./operator-api.ts";
 
@@ -17,7 +17,7 @@ const GroupComponent = z.strictObject({
     .min(0)
     .max(LIMITS.groupComponentsMax - 1),
   binary_name: z.string().min(1).max(100),
-  rollout: RolloutCreate,
+  rollout: ComponentCreate,
 });
 export type GroupComponent = z.infer<typeof GroupComponent>;
 

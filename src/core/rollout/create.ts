@@ -94,6 +94,13 @@ export type RolloutCreateManual = z.infer<typeof RolloutCreateManual>;
 export const RolloutCreate = z.union([RolloutCreateAuto, RolloutCreateManual]);
 export type RolloutCreate = z.infer<typeof RolloutCreate>;
 
+/** As part of a group: without a strategy of its own it has the group's. */
+const inherited = { strategy: Strategy.optional() };
+export const ComponentCreate = z.union([
+  RolloutCreateAuto.extend(inherited),
+  RolloutCreateManual.extend(inherited),
+]);
+
 /** The fields that manual mode hashes: all but the two hashes and the intent, which is signed over them. */
 export function hashedRequest(
   request: RolloutCreateManual,

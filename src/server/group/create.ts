@@ -20,7 +20,10 @@ import { explainConflict, lockProfiles, refuseSecondActive } from "../rollout/pr
 export async function createGroup(deps: CreateDeps, request: GroupCreate, actor: string): Promise<GroupId> {
   const policy = checkGroupShape(request);
   const prepared: PreparedRollout[] = [];
-  for (const { rollout } of request.component_order) prepared.push(await prepareRollout(deps, rollout));
+  for (const { rollout } of request.component_order) {
+    const { strategy = request.strategy } = rollout;
+    prepared.push(await prepareRollout(deps, { ...rollout, strategy }));
+  }
   checkGroupComponents(
     request,
     prepared.map(({ proposal }) => proposal),

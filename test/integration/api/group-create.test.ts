@@ -82,6 +82,18 @@ describe("creating a group (ROLL-2, ROLL-13)", () => {
     ]);
   });
 
+  test("ROLL-12: a component without a strategy of its own has the group's", async () => {
+    const { strategy: _rolling, ...plain } = webComponent().rollout as Record<string, unknown>;
+    const components = [{ ...webComponent(), rollout: plain }, apiComponent({ strategy: "rolling" })];
+    const answer = await create(group({ strategy: "canary", component_order: components }));
+    const { strategy, components: created } = GroupView.parse(answer.body);
+    expect([strategy, ...created.map(({ rollout }) => rollout.strategy)]).toEqual([
+      "canary",
+      "canary",
+      "rolling",
+    ]);
+  });
+
   test("ROLL-3: rule 5, a profile of the group or of a component that is held, is ROLLOUT_ACTIVE", async () => {
     expect((await create(group())).status).toBe(201);
     const before = await counts();
