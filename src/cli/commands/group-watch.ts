@@ -8,7 +8,8 @@ import { groupStatusText } from "../group/text.ts";
 import type { Redraw } from "../io.ts";
 import { withSession, type Session } from "../session.ts";
 import { groupLines } from "../watch/group-line.ts";
-import { renderGroup } from "../watch/group-picture.ts";
+import { componentWatch } from "../watch/component.ts";
+import { renderGroup, type SeenGroup } from "../watch/group-picture.ts";
 
 /** Never aborted: a watch ends with its group, or with Ctrl-C. */
 const { signal } = new AbortController();
@@ -32,19 +33,19 @@ async function watchDrawn(
   first: GroupView,
   screen: Redraw,
 ): Promise<GroupView> {
-  let group = first;
-  let lost: string | null = null;
-  const draw = (): void => screen.show(renderGroup(group, lost, io.now(), paint, screen.columns()));
+  const readComponent = componentWatch(api);
+  let seen: SeenGroup = { group: first, at: null, lost: null };
+  const draw = (): void => screen.show(renderGroup(seen, io.now(), paint, screen.columns()));
   try {
-    for await (const newer of followGroup(api, first, signal, (why) => {
-      lost = why;
+    for await (const group of followGroup(api, first, signal, (lost) => {
+      seen = { ...seen, lost };
       draw();
     })) {
-      group = newer;
+      seen = { ...seen, group, at: await readComponent(group, io.now()) };
       draw();
       if (groupEnded(group.status)) break;
     }
-    return group;
+    return seen.group;
   } finally {
     screen.done();
   }

@@ -6,15 +6,26 @@ import { durationText } from "../duration.ts";
 import { printable, type Paint } from "../output.ts";
 import { statusText } from "../rollout-text.ts";
 import { clip } from "./clip.ts";
+import { NODES_READ_MAX } from "./component.ts";
+import { groupNodes, groupText } from "./group.ts";
+import { NODE_MARKS, ROLLOUT_MARKS, STATUS_STYLE } from "./marks.ts";
+import type { WatchView } from "./model.ts";
 import { groupNextStep, nextStep } from "./next-step.ts";
-import { ROLLOUT_MARKS, STATUS_STYLE } from "./marks.ts";
+import { leftText } from "./render.ts";
 
 /** Of what stands around the components, none is ever cut: a terminal of 24 lines holds all of it. */
-const COMPONENTS_SHOWN_MAX = 16;
+const COMPONENTS_SHOWN_MAX = 11;
+const NODE_LINES_MAX = 5;
+
+export interface SeenGroup {
+  readonly group: GroupView;
+  /** The component that is under way. */
+  readonly at: WatchView | null;
+  readonly lost: string | null;
+}
 
 export function renderGroup(
-  group: GroupView,
-  lost: string | null,
+  { group, at, lost }: SeenGroup,
   now: number,
   paint: Paint,
   width: number,
@@ -31,7 +42,8 @@ export function renderGroup(
   return [
     `${title}  ${status}  ${paint("dim", elapsed(group, now))}`,
     ...shown.flatMap((component) => [
-      componentLine(component, paint, width),
+      componentLine(component, viewOf(at, component), now, paint, width),
+      ...nodeLines(viewOf(at, component), paint, width),
       ...gateLine(group, component.component_index, now, width),
     ]),
     ...(hidden === 0 ? [] : [`    and ${hidden} more components`]),
@@ -41,8 +53,35 @@ export function renderGroup(
   ].join("\n");
 }
 
+type Component = GroupView["components"][number];
+
+const viewOf = (at: WatchView | null, { rollout }: Component): WatchView | null =>
+  at?.rollout.id === rollout.id ? at : null;
+
+/** Those that are at work or need a person; how many are done stands beside the component. */
+function nodeLines(view: WatchView | null, paint: Paint, width: number): string[] {
+  if (view === null) return [];
+  const { total } = view.rollout.counters;
+  if (total > NODES_READ_MAX)
+    return [`      its ${total} nodes: fairlead rollout watch ${view.rollout.id.slice(0, 8)}`];
+  const groups = groupNodes(view.nodes.filter(({ status }) => !QUIET.includes(status)));
+  const hidden = groups.slice(NODE_LINES_MAX - 1).flatMap(({ names }) => names).length;
+  const shown = groups.length > NODE_LINES_MAX ? groups.slice(0, NODE_LINES_MAX - 1) : groups;
+  return [
+    ...shown.map((group) => {
+      const [mark, style] = NODE_MARKS[group.status];
+      return `      ${paint(style, mark)} ${clip(groupText(group), width - 8)}`;
+    }),
+    ...(shown.length === groups.length ? [] : [`        and ${hidden} more nodes`]),
+  ];
+}
+
+const QUIET: readonly string[] = ["pending", "succeeded", "skipped"];
+
 function componentLine(
-  { component_index, binary_name, rollout }: GroupView["components"][number],
+  { component_index, binary_name, rollout }: Component,
+  view: WatchView | null,
+  now: number,
   paint: Paint,
   width: number,
 ): string {
@@ -55,6 +94,9 @@ function componentLine(
     statusText(rollout),
     ...(rollout.status === "running" ? [`batch ${rollout.current_batch + 1} of ${rollout.batch_count}`] : []),
     `${succeeded}/${total} nodes${bad === 0 ? "" : `, ${bad} failed`}`,
+    ...(view === null
+      ? []
+      : [leftText({ rollout, pace: view.pace }, now).trim()].filter((text) => text !== "")),
     ...(rollout.status === "paused" && rollout.why !== null
       ? [`${rollout.why.code}: ${rollout.why.text}`]
       : []),

@@ -76,7 +76,7 @@ export function watchModel(first: RolloutView, upgrades: readonly NodeUpgradeVie
   };
 }
 
-const nodeOf = (view: NodeUpgradeView): WatchNode => ({
+export const nodeOf = (view: NodeUpgradeView): WatchNode => ({
   name: view.node_name,
   batch: view.batch_index,
   status: view.status,

@@ -44,7 +44,7 @@ function elapsed({ rollout }: WatchView, now: number): string {
 }
 
 /** Only while it moves: a pause takes as long as a person does. */
-function leftText({ rollout, pace }: WatchView, now: number): string {
+export function leftText({ rollout, pace }: Pick<WatchView, "rollout" | "pace">, now: number): string {
   if (rollout.status !== "running" && rollout.status !== "rolling_back") return "";
   const left = timeLeftMs(pace, rollout, now);
   return `  time left ${left === null ? "unknown" : `about ${durationText(left)}`}`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { plainPaint } from "../../../src/cli/output.ts";
 import { groupLines } from "../../../src/cli/watch/group-line.ts";
-import { renderGroup } from "../../../src/cli/watch/group-picture.ts";
+import { renderGroup, type SeenGroup } from "../../../src/cli/watch/group-picture.ts";
 import type { GroupView } from "../../../src/core/protocol/group-api.ts";
 import { componentSample, GROUP_ID, groupSample } from "./steer-samples.ts";
 import { fairlead, homeFor, serve, TOKEN_ANSWER } from "./support.ts";
@@ -14,6 +14,7 @@ async function site(...readings: GroupView[]) {
   const fixture = await serve(({ method, url: { pathname } }) => {
     if (pathname === "/api/v1/auth/token") return TOKEN_ANSWER;
     if (pathname === "/api/v1/rollout-groups") return { json: { groups: readings, next_cursor: null } };
+    if (pathname.endsWith("/nodes")) return { json: { nodes: [], next_cursor: null } };
     if (method === "GET") read = Math.min(read + 1, readings.length - 1);
     return { json: readings[Math.max(read, 0)] };
   });
@@ -78,8 +79,8 @@ describe("groups on the command line (ROLL-11, ROLL-13)", () => {
 });
 
 describe("the live picture of a group", () => {
-  const picture = (group: GroupView, lost: string | null = null) =>
-    renderGroup(group, lost, NOW, plainPaint, 100).split("\n");
+  const picture = (group: GroupView, more: Partial<SeenGroup> = {}) =>
+    renderGroup({ group, at: null, lost: null, ...more }, NOW, plainPaint, 100).split("\n");
 
   test("has a line per component, and the gate under the one that it follows", () => {
     const gate = groupSample({ current_component: 0, gate_until: "2026-01-01T00:01:17.000Z" });
@@ -112,7 +113,7 @@ describe("the live picture of a group", () => {
     );
     const why = { code: "COMPONENT_FAILED", text: "x".repeat(500) };
     const group = groupSample({ components, current_component: 20, status: "paused", why });
-    const lines = picture(group, "ECONNREFUSED");
+    const lines = picture(group, { lost: "ECONNREFUSED" });
     expect(lines.length).toBeLessThan(24);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
     expect(lines.some((line) => line.includes("part-20"))).toBe(true);
