@@ -24,4 +24,5 @@ export const canGoBack = ({ status, counts, rollbackAllowed }: ComponentRow): bo
   return status !== "cancelled" || counts.succeeded > 0;
 };
 
-export const nameOf = ({ index, name }: ComponentRow): string => `component ${index} (${name})`;
+/** Counted from one, as people do and every picture of a group does. */
+export const nameOf = ({ index, name }: ComponentRow): string => `component ${index + 1} (${name})`;

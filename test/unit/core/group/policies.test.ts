@@ -93,7 +93,7 @@ test("ROLL-14: a component whose intent allows no rollback is left, and the end 
   goesBack(group, 1, now + 2);
   expect(group.statuses()).toEqual(["completed", "rolled_back"]);
   expect(group.group()).toMatchObject({ status: "rolled_back" });
-  expect(group.group().why!.text).toContain("but not component 0 (part-0): no rollback was signed for it");
+  expect(group.group().why!.text).toContain("but not component 1 (part-0): no rollback was signed for it");
 });
 
 test("ROLL-13: manual pauses, and a resume lets the component go on", () => {
