@@ -83,7 +83,7 @@ describe("creating a group (ROLL-2, ROLL-13)", () => {
   });
 
   test("ROLL-12: a component without a strategy of its own has the group's", async () => {
-    const { strategy: _rolling, ...plain } = webComponent().rollout as Record<string, unknown>;
+    const { strategy: _rolling, ...plain } = webComponent().rollout;
     const components = [{ ...webComponent(), rollout: plain }, apiComponent({ strategy: "rolling" })];
     const answer = await create(group({ strategy: "canary", component_order: components }));
     const { strategy, components: created } = GroupView.parse(answer.body);

@@ -111,16 +111,18 @@ const lieTo = <C extends Partial<Lie>>({ name, profile }: LabNode, changes: C): 
 async function createGroup(): Promise<string> {
   const { version, url, checksum } = v2;
   const component = {
-    ...{
-      chain_profile_id: named.profile,
-      node_type: NODE_TYPE,
-      source_version: "1.0.0",
-      binary_name: "hello",
-    },
-    ...{ target_version: version, target_binary_url: url, target_binary_checksum: checksum },
+    chain_profile_id: named.profile,
+    node_type: NODE_TYPE,
+    source_version: "1.0.0",
+    binary_name: "hello",
+    target_version: version,
+    target_binary_url: url,
+    target_binary_checksum: checksum,
   };
   const group = {
-    ...{ chain_profile_id: named.profile, failure_policy: "manual", desired_versions: { hello: version } },
+    chain_profile_id: named.profile,
+    failure_policy: "manual",
+    desired_versions: { hello: version },
     components: [component],
   };
   const file = join(lab.folder, "group.json"); // JSON is YAML
