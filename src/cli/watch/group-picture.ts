@@ -1,5 +1,6 @@
 /** The live picture of a group: its components in order, the gate between them, and what an operator may do. */
 import type { GroupView } from "../../core/protocol/group-api.ts";
+import { awaitedSignal } from "../../core/rollout/members.ts";
 import { groupEnded } from "../group/ending.ts";
 import { gateText, groupStatusText } from "../group/text.ts";
 import { durationText } from "../duration.ts";
@@ -111,8 +112,10 @@ function gateLine(group: GroupView, index: number, now: number, width: number): 
 
 /** A component that waits for a person comes before the group around it. */
 function waitingFor(group: GroupView): string | null {
-  const approval = group.components.find(({ rollout }) => rollout.why?.code === "CANARY_APPROVAL");
-  if (approval !== undefined && !groupEnded(group.status)) return nextStep(approval.rollout);
+  const waiting = group.components.find(
+    ({ rollout: { status, why } }) => awaitedSignal({ status, whyCode: why?.code ?? null }) !== null,
+  );
+  if (waiting !== undefined && !groupEnded(group.status)) return nextStep(waiting.rollout);
   return groupNextStep(group);
 }
 

@@ -5,6 +5,7 @@
 import { FairleadError } from "../../core/errors.ts";
 import type { NodeId, RolloutId } from "../../core/ids.ts";
 import { refusalOf } from "../../core/rollout/allow.ts";
+import { componentTakes } from "../../core/rollout/members.ts";
 import type { Why } from "../../core/rollout/rows.ts";
 import {
   isActive,
@@ -35,11 +36,6 @@ interface Asked {
   readonly kind: SignalKind;
   readonly nodeId: NodeId | null;
 }
-
-/** What goes past a group without going behind its back. */
-const OPEN_TO_MEMBERS: readonly SignalKind[] = ["approve_canary", "force", "retry", "skip"];
-/** A component in one of these waits for a person whatever its group does. */
-const WAITS_FOR_A_PERSON = ["INTENT_EXPIRED", "UNAVAILABLE_LIMIT"];
 
 const illegal = (row: SignalledRollout, kind: SignalKind, text: string): FairleadError =>
   new FairleadError("ILLEGAL_TRANSITION", text, { status: row.status, signal: kind });
@@ -73,9 +69,8 @@ export async function refuseIllegal(tx: Transaction, row: SignalledRollout, aske
 }
 
 function refuseMember(row: SignalledRollout, kind: SignalKind): void {
-  if (row.group_id === null || OPEN_TO_MEMBERS.includes(kind)) return;
-  const waits = WAITS_FOR_A_PERSON.includes(row.why?.code ?? "");
-  if (waits && (kind === "resume" || (kind === "rollback" && row.status === "rolling_back"))) return;
+  const standing = { status: row.status, whyCode: row.why?.code ?? null };
+  if (row.group_id === null || componentTakes(standing, kind)) return;
   throw new FairleadError("GROUP_MEMBER", `rollout ${row.id} is a component of a group`, {
     group_id: row.group_id,
     signal: kind,

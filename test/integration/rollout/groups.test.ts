@@ -25,7 +25,7 @@ beforeEach(async () => {
   for (const profile of profiles) await here.addNode(`${profile}-1`, { profile });
 });
 
-async function create(failure_policy: string): Promise<string> {
+async function create(failure_policy: string, more: object = {}): Promise<string> {
   const component_order = ["front", "back"].map((binary_name, component_index) => ({
     component_index,
     binary_name,
@@ -33,6 +33,7 @@ async function create(failure_policy: string): Promise<string> {
       chain_profile_id: profiles[component_index],
       binary_name,
       health_wait_seconds: 0,
+      ...more,
     }),
   }));
   const answer = await here.ask("POST", "/rollout-groups", {
@@ -66,6 +67,30 @@ test("ROLL-11: a component refuses what would go behind its group's back", async
   await here.settle();
   expect((await view(id)).status).toBe("cancelled");
   expect((await componentsOf(id)).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
+});
+
+test("ROLL-11: a component that waits for absent nodes is resumed by itself, and its group goes on", async () => {
+  const away = await here.addNode(`${profiles[0]}-away`, {
+    profile: profiles[0]!,
+    type: "db",
+    labels: { zone: "west" },
+  });
+  await here.addNode(`${profiles[0]}-2`, { profile: profiles[0]!, labels: { zone: "west" } });
+  await here.db`update nodes set state = 'down' where id = ${away}`;
+  const id = await create("manual", { max_unavailable: { label: "zone", count: 1 } });
+  await ask(id, "start");
+  await here.settle();
+  const [first] = await componentsOf(id);
+  expect(first).toMatchObject({ status: "paused", why: { code: "UNAVAILABLE_LIMIT" } });
+  const steer = (verb: string) => here.ask("POST", `/rollouts/${first!.id}/${verb}`, {});
+  for (const verb of ["pause", "cancel", "rollback"])
+    expect(await steer(verb)).toMatchObject({ status: 409, code: "GROUP_MEMBER" });
+  await here.db`update nodes set state = 'active' where id = ${away}`;
+  expect(await steer("resume")).toMatchObject({ status: 202 });
+  await here.settle();
+  expect(await steer("resume")).toMatchObject({ status: 409, code: "GROUP_MEMBER" });
+  for (const { id: component } of await componentsOf(id)) await here.report(component);
+  expect((await view(id)).status).toBe("completed");
 });
 
 test("ROLL-2: a group holds the profiles of all its components until it has ended", async () => {

@@ -99,6 +99,26 @@ describe("the live picture of a group", () => {
     expect(picture(waits).at(-1)).toBe('next: fairlead rollout approve-canary 000000c0 --reason "…"');
   });
 
+  test.each([
+    ["paused", "INTENT_EXPIRED", "resume 000000c0 --manifest FILE"],
+    ["paused", "UNAVAILABLE_LIMIT", "resume 000000c0"],
+    ["rolling_back", "INTENT_EXPIRED", "rollback 000000c0 --manifest FILE"],
+  ])(
+    "ROLL-11: a component that is %s with %s names its own command, not its group's",
+    (status, code, next) => {
+      const why = { code, text: "…" };
+      const waits = groupSample({ components: [componentSample(0, "consensus", { status, why })] });
+      expect(picture(waits).at(-1)).toBe(`next: fairlead rollout ${next}`);
+    },
+  );
+
+  test("ROLL-11: one that was paused with its group leads to the group's resume", () => {
+    const why = { code: "PAUSED", text: "…" };
+    const components = [componentSample(0, "consensus", { status: "paused", why })];
+    const paused = groupSample({ status: "paused", why, components });
+    expect(picture(paused).at(-1)).toBe("next: fairlead group resume 9a2b0000");
+  });
+
   test("ROLL-13: a failed component of a manual group names what may be done", () => {
     const why = { code: "COMPONENT_FAILED", text: "execution: 2 of 3 failed" };
     expect(picture(groupSample({ status: "paused", why })).slice(-2)).toEqual([

@@ -51,8 +51,18 @@ describe("the controls of a rollout", () => {
   it("ROLL-11: a component is steered by its group, but for what only itself can be asked", () => {
     const group_id = "cccccccc-0000-4000-8000-000000000001";
     expect(enabled("paused", { group_id })).toEqual(["retry", "force"]);
-    expect(enabled("paused", { group_id, why: { code: "INTENT_EXPIRED", text: "t" } })).toContain("resume");
+    expect(enabled("paused", { group_id, why: { code: "PAUSED", text: "t" } })).toEqual(["retry", "force"]);
   });
+
+  it.each(["INTENT_EXPIRED", "UNAVAILABLE_LIMIT"])(
+    "ROLL-11: a component that waits with %s for a person can be resumed by itself",
+    (code) => {
+      const group_id = "cccccccc-0000-4000-8000-000000000001";
+      const why = { code, text: "t" };
+      expect(enabled("paused", { group_id, why })).toEqual(["resume", "retry", "force"]);
+      expect(enabled("running", { group_id, why })).not.toContain("resume");
+    },
+  );
 
   it("an approval needs a reason, and a way back the profile's name typed", () => {
     expect(questionFor("approve_canary", rollout()).reason).toBe("required");

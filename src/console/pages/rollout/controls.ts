@@ -1,6 +1,7 @@
 /** Which controls an operator may use now: core's own refusals, less what was asked for already. */
 import type { RolloutView } from "../../../core/protocol/operator-api.ts";
 import { refusalOf } from "../../../core/rollout/allow.ts";
+import { componentTakes } from "../../../core/rollout/members.ts";
 import type { SignalKind } from "../../../core/rollout/states.ts";
 import type { Question } from "../../ui/reason-dialog.tsx";
 
@@ -44,11 +45,11 @@ export const controlsFor = (rollout: Asked): readonly Control[] =>
   }));
 
 export function isAllowed(rollout: Asked, signal: SignalKind): boolean {
-  if (rollout.group_id !== null && !isComponentsOwn(rollout, signal)) return false;
+  const standing = { status: rollout.status, whyCode: rollout.why?.code ?? null };
+  if (rollout.group_id !== null && !componentTakes(standing, signal)) return false;
   const refusal = refusalOf(
     {
-      status: rollout.status,
-      whyCode: rollout.why?.code ?? null,
+      ...standing,
       pauseRequested: rollout.pause_requested,
       cancelRequested: rollout.cancel_requested,
       rollbackRequested: rollout.rollback_requested,
@@ -57,12 +58,6 @@ export function isAllowed(rollout: Asked, signal: SignalKind): boolean {
     signal,
   );
   return refusal === null;
-}
-
-/** What may be asked of a component behind its group's back. */
-function isComponentsOwn({ why }: Asked, signal: SignalKind): boolean {
-  if (signal === "resume") return why?.code === "INTENT_EXPIRED";
-  return signal === "approve_canary" || signal === "force" || signal === "retry" || signal === "skip";
 }
 
 /** Legal, but it would change nothing. */
