@@ -75,14 +75,23 @@ export const deliveriesQuery = (id: string) =>
     refetchInterval: POLL_MS / 2,
   });
 
-/**
- * Two hundred events are more than a dozen attempts. `place` says where the node is: when it changes the events are
- * read again, and the ones from before stay in view meanwhile.
- */
-export const nodeEventsQuery = (id: string, place = "") =>
+/** Two hundred events are more than a dozen attempts. */
+const nodeEventsPath = (id: string): string => `/nodes/${encodeURIComponent(id)}/events?limit=200`;
+
+export const nodeEventsQuery = (id: string) =>
   queryOptions({
-    queryKey: [...KEYS.nodeEvents(id), place],
+    queryKey: KEYS.nodeEvents(id),
+    queryFn: ({ signal }) => request(EventList, nodeEventsPath(id), { signal }),
+  });
+
+/**
+ * Of one rollout, however long it is past. `place` says where the node is: when it changes the events are read again,
+ * and the ones from before stay in view meanwhile.
+ */
+export const nodeEventsInQuery = (rolloutId: string, id: string, place: string) =>
+  queryOptions({
+    queryKey: [...KEYS.nodeEvents(id), rolloutId, place],
     queryFn: ({ signal }) =>
-      request(EventList, `/nodes/${encodeURIComponent(id)}/events?limit=200`, { signal }),
+      request(EventList, `${nodeEventsPath(id)}&rollout_id=${encodeURIComponent(rolloutId)}`, { signal }),
     placeholderData: keepPreviousData,
   });

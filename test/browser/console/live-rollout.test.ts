@@ -10,6 +10,7 @@ import {
   type Look,
 } from "../../support/browser/chromium.ts";
 import { startConsoleFleet, type ConsoleFleet } from "../../support/browser/console-fleet.ts";
+import { nodeTimelines } from "./node-timelines.ts";
 
 const NODES = 3;
 const looks = Object.keys(LOOKS) as Look[];
@@ -18,6 +19,7 @@ const patient = { timeout: 60_000 };
 let fleet: ConsoleFleet;
 let browser: Browser;
 let page: Page;
+let pastRollout: string;
 const complaints: string[] = [];
 
 beforeAll(async () => {
@@ -62,9 +64,9 @@ test("USE-3: the fleet page shows every machine with its version, in light, dark
 });
 
 test("USE-3: a rollout is started, paused and resumed by keyboard, and watched live until it is completed", async () => {
-  const id = await fleet.createRollout();
+  pastRollout = await fleet.createRollout();
   await page.setViewportSize(LOOKS.light.viewport);
-  await page.goto(new URL(`/rollouts/${id}`, page.url()).href);
+  await open(`/rollouts/${pastRollout}`);
   await byKeyboard("Start");
   await status("Running");
   await byKeyboard("Pause", "somebody is at the machine");
@@ -117,14 +119,7 @@ test("ROLL-12: a breaking canary waits with its gate in view, and is approved by
   await sure.getByRole("button", { name: "Keep rollout" }).click();
 });
 
-test("ROLL-7: a node's page tells its upgrades action by action", async () => {
-  await open("/");
-  await page.getByRole("link", { name: "edge-2" }).click();
-  const upgrades = page.getByRole("region", { name: "Upgrades" });
-  await upgrades.getByText("start_node").first().waitFor(patient);
-  expect(await upgrades.getByRole("article").count()).toBe(2);
-  for (const look of ["light", "phone"] as const) await seen("node-upgrades", look);
-});
+nodeTimelines(() => ({ page, fleet, pastRollout, open, status, byKeyboard, seen }));
 
 test("ROLL-11: a group is started by keyboard and goes through its gate to the end", async () => {
   await page.setViewportSize(LOOKS.light.viewport);

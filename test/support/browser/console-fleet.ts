@@ -34,6 +34,7 @@ export async function startConsoleFleet(nodes: number) {
       Buffer.from(helloProgram(version)),
     ]),
   );
+  programs.set("hello-3.1.0", Buffer.from("damaged"));
   const origin = await serveArtifacts(programs);
   const before = { version: "1.0.0", program: programs.get("hello-1.0.0")! };
   const fleet = await startFleet({
@@ -70,6 +71,14 @@ export async function startConsoleFleet(nodes: number) {
       const how = ["--strategy", "canary", "--batch-size", "2", "--health-wait", "500ms"];
       const words = ["rollout", "create", ...what, ...how, "--acknowledge-state-risk", "--start"];
       return (await answer(z.object({ id: z.string() }), words)).id;
+    },
+    /** From 3.0.0 to bytes that are not the signed ones, started: it stops at its first node. */
+    startDamaged: async () => {
+      const signed = Buffer.from(helloProgram("3.1.0"));
+      const damaged = await writeManifest(site.configDir, origin.url, "3.1.0", signed);
+      const what = ["--manifest", damaged, "--type", NODE_TYPE, "--source-version", "3.0.0"];
+      const how = ["--batch-size", "1", "--health-wait", "500ms", "--start"];
+      return (await answer(z.object({ id: z.string() }), ["rollout", "create", ...what, ...how])).id;
     },
     /** Two components from 3.0.0 to 4.0.0, not started. */
     createGroup: async () => {

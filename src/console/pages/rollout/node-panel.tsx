@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { attemptsOf } from "../../../core/upgrade/timeline.ts";
 import type { NodeUpgradeView, RolloutView } from "../../../core/protocol/operator-api.ts";
-import { nodeEventsQuery } from "../../api/steer-queries.ts";
+import { nodeEventsInQuery } from "../../api/steer-queries.ts";
 import { Chip } from "../../ui/chip.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { UpgradeSteps } from "../../ui/upgrade-steps.tsx";
@@ -38,7 +38,7 @@ export function NodePanel({ rollout, nodes, selectedId, onSelect }: Props) {
         </button>
       </div>
       <UpgradeDetail node={selected} />
-      <Steps node={selected} rolloutId={rollout.id} />
+      <Steps key={selected.node_id} node={selected} rolloutId={rollout.id} />
       <div className="panel-foot">
         <Link to="/nodes/$nodeId" params={{ nodeId: selected.node_id }}>
           Open node page
@@ -52,11 +52,11 @@ export function NodePanel({ rollout, nodes, selectedId, onSelect }: Props) {
 /** The newest attempt of this rollout, read again whenever the node moves on. */
 function Steps({ node, rolloutId }: { readonly node: NodeUpgradeView; readonly rolloutId: string }) {
   const place = `${node.status}.${node.upgrade_phase}.${node.action_name}`;
-  const { data } = useQuery(nodeEventsQuery(node.node_id, place));
+  const { data } = useQuery(nodeEventsInQuery(rolloutId, node.node_id, place));
   // Keeps its place while it is read, so that what is below does not move when it comes.
   if (data === undefined) return node.started_at === null ? null : <div className="steps-place" />;
   const attempt = attemptsOf(data.events.toReversed())[0];
-  if (attempt === undefined || attempt.rolloutId !== rolloutId) return null;
+  if (attempt === undefined) return null;
   return <UpgradeSteps attempt={{ ...attempt, error: null }} />; // the error stands above it already
 }
 
