@@ -1,4 +1,4 @@
-/** Every benchmark there is, with design.md's number. Later steps add theirs here. */
+/** Every benchmark there is, with design.md's number where it has one. Later steps add theirs here. */
 import type { Benchmark, Measurement } from "./support/measurement.ts";
 import type { Workplace } from "./support/workplace.ts";
 
@@ -62,5 +62,13 @@ export const BENCHMARKS: readonly Entry[] = [
     peer: "none",
     limit: "none",
     load: () => import("./p10-demo.ts"),
+  },
+  {
+    id: "GRID",
+    title: "the rollout's page in a browser, 10,000 nodes and 1,000 events a second",
+    reach: "p99 of a frame < 50 ms, at rest and scrolled",
+    peer: "none",
+    limit: "an empty page in the same browser",
+    load: () => import("./grid.ts"),
   },
 ];

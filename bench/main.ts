@@ -20,7 +20,7 @@ ${BENCHMARKS.map(({ id, title }) => `  ${id.padEnd(4)} ${title}`).join("\n")}
 
 Options:
   --json           one JSON line for each benchmark on stdout
-  --nodes N        nodes of P1, P4 and P7 (default 10000)
+  --nodes N        nodes of P1, P4, P7 and GRID (default 10000)
   --cpu-prof DIR   the server writes a CPU profile there (P1, P2, P7)
 
 Example:

@@ -13,8 +13,16 @@ export const LOOKS = {
 } as const;
 export type Look = keyof typeof LOOKS;
 
-export function launchChromium(): Promise<Browser> {
+interface Launch {
+  /** To whoever started it: playwright would end the process at once. */
+  readonly leavesSignals?: boolean;
+}
+
+export function launchChromium({ leavesSignals = false }: Launch = {}): Promise<Browser> {
   return chromium.launch({
+    handleSIGINT: !leavesSignals,
+    handleSIGTERM: !leavesSignals,
+    handleSIGHUP: !leavesSignals,
     executablePath: "/usr/bin/chromium-headless-shell",
     args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
