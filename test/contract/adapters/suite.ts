@@ -12,6 +12,7 @@ import { stagedConfigs } from "../../../src/agent/upgrade/staged-configs.ts";
 import { type ActionName, UPGRADE_ACTIONS } from "../../../src/core/upgrade/phases.ts";
 import { failingAlways, failingOnce, METHOD_OF } from "../../support/programs/failing-adapter.ts";
 import { type ContractMachine, never, PROFILE } from "../../support/programs/contract-machine.ts";
+import { backupCases } from "./backup-cases.ts";
 
 const BEFORE = { "app.toml": "level = 1\n", "other.toml": "untouched\n" };
 const AFTER = { "app.toml": "level = 2\n", "peers/list.toml": "new file\n" };
@@ -95,16 +96,26 @@ export function adapterContract(runtime: string, makeMachine: () => Promise<Cont
       expect(await m.starts()).toHaveLength(2);
     });
 
-    // The worse half: it took effect and nobody knows. Failures before an effect are swept in the unit tests.
-    it.each(NAMES)("ROLL-5: everything is as it was when %s is in doubt", async (name: ActionName) => {
-      const installed = await m.installed();
-      const adapter = failingOnce(m.adapter(), METHOD_OF[name], "after");
-      const outcome = await m.upgrade(m.job({ version: "2.0.0", configs: AFTER }), { adapter });
-      expect(outcome).toMatchObject({ verdict: "FAILED", compensated: true, error: { action: name } });
-      await expectUntouched(installed);
-      expect(new Set(await m.starts()).size).toBe((await m.starts()).length);
-      expect(await readActivation(m.stateDir, PROFILE)).toBeNull();
-    });
+    // On one machine: what the first failure left behind would be found by the second.
+    it.each(NAMES)(
+      "ROLL-5: everything is as it was when %s fails, and when it is in doubt",
+      async (name: ActionName) => {
+        const installed = await m.installed();
+        for (const when of ["before", "after"] as const) {
+          const adapter = failingOnce(m.adapter(), METHOD_OF[name], when);
+          const outcome = await m.upgrade(m.job({ version: "2.0.0", configs: AFTER }), { adapter });
+          const message = `${METHOD_OF[name]} failed ${when} its effect`;
+          expect(outcome).toMatchObject({
+            verdict: "FAILED",
+            compensated: true,
+            error: { action: name, message },
+          });
+          await expectUntouched(installed);
+        }
+        expect(new Set(await m.starts()).size).toBe((await m.starts()).length);
+        expect(await readActivation(m.stateDir, PROFILE)).toBeNull();
+      },
+    );
 
     it("ROLL-5: a new version that ends at once is taken back", async () => {
       const installed = await m.installed();
@@ -140,6 +151,8 @@ export function adapterContract(runtime: string, makeMachine: () => Promise<Cont
       expect(await readHold(m.stateDir, PROFILE)).toMatchObject({ code: "COMPENSATION_FAILED" });
       expect(await resumable(m.stateDir)).toEqual([]);
     });
+
+    backupCases(() => m, BEFORE, AFTER);
 
     it.each(["acquire_artifact", "install_artifact", "start_node"])(
       "ROLL-6: an agent that leaves before %s leaves a job that the next one finishes",
