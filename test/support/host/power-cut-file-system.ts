@@ -39,6 +39,8 @@ export function powerCutFileSystem(
   const durableNames = new Map(names);
   const folders = new Set<string>(["/", ...[...first.keys()].flatMap(parentsOf)]);
   const moments: Moment[] = [];
+  /** Folders that have another name, which is not synced yet. */
+  const renamed: { readonly from: string; readonly to: string }[] = [];
 
   const disk = (of: ReadonlyMap<string, Inode>): Disk =>
     new Map([...of].map(([path, { durable }]) => [path, durable]));
@@ -54,8 +56,8 @@ export function powerCutFileSystem(
     kind,
     sizeBytes,
     mode: modeOf(path),
-    uid: 0,
-    gid: 0,
+    uid: process.getuid!(),
+    gid: process.getgid!(),
     inode: String(id),
   });
 
@@ -87,6 +89,7 @@ export function powerCutFileSystem(
     ...openFile(folder, inodeOf(Buffer.alloc(0))),
     async sync() {
       const inside = (path: string) => dirname(path) === folder;
+      for (const { from, to } of renamed.filter((one) => inside(one.to))) moveBelow(durableNames, from, to);
       for (const path of durableNames.keys()) if (inside(path)) durableNames.delete(path);
       for (const [path, inode] of names) if (inside(path)) durableNames.set(path, inode);
       done(`sync ${folder}`);
@@ -104,8 +107,17 @@ export function powerCutFileSystem(
       return openFile(path, find(path));
     },
     async rename(from, to) {
-      names.set(to, find(from));
-      names.delete(from);
+      if (folders.has(from)) {
+        moveBelow(names, from, to);
+        renamed.push({ from, to });
+        for (const folder of [...folders].filter((one) => `${one}/`.startsWith(`${from}/`))) {
+          folders.delete(folder);
+          folders.add(`${to}${folder.slice(from.length)}`);
+        }
+      } else {
+        names.set(to, find(from));
+        names.delete(from);
+      }
       done(`rename ${to}`);
     },
     async link(existing, path) {
@@ -131,6 +143,13 @@ export function powerCutFileSystem(
         ? statOf(path, "directory", 0, 0)
         : statOf(path, "file", find(path).bytes.length, find(path).id),
   };
+}
+
+function moveBelow(names: Map<string, Inode>, from: string, to: string): void {
+  for (const [path, inode] of [...names].filter(([one]) => one.startsWith(`${from}/`))) {
+    names.delete(path);
+    names.set(`${to}${path.slice(from.length)}`, inode);
+  }
 }
 
 function parentsOf(path: string): string[] {
