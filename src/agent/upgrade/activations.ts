@@ -2,11 +2,13 @@
  * Which state each profile is in and which it was in before: the only place a rollback may go to.
  *
  * 1. Written once per job: a job that is finished again after a crash does not shift `previous` a second time.
+ * 2. A record that could not be written whole is not there: its job is taken back, and what was activated is the old one.
  */
 import { join } from "node:path";
 import { z } from "zod";
 import { Digest, type ProfileId, Version } from "../../core/ids.ts";
 import { ConfigPath, ConfigRef, RunSpec } from "../../core/upgrade/job.ts";
+import { removeDurable } from "../../host/durable-write.ts";
 import type { FileSystemPort } from "../../host/file-system-port.ts";
 import { ensureDirectory, readJsonIfThere, writeJsonDurable } from "../../host/files.ts";
 import { BackupRef } from "./backup/manifest.ts";
@@ -50,7 +52,17 @@ export async function writeActivation(
   record: ActivationRecord,
   fs?: FileSystemPort,
 ): Promise<void> {
-  if ((await readActivation(stateDir, profile, fs))?.key === record.key) return; // (1)
+  const before = await readActivation(stateDir, profile, fs);
+  if (before?.key === record.key) return; // (1)
+  const path = pathOf(stateDir, profile);
+  const write = async (one: ActivationRecord): Promise<void> =>
+    writeJsonDurable(path, one, fs === undefined ? {} : { fs });
   await ensureDirectory(join(stateDir, "upgrades", "activations"), 0o700, fs);
-  await writeJsonDurable(pathOf(stateDir, profile), record, fs === undefined ? {} : { fs });
+  try {
+    await write(record);
+  } catch (error) {
+    // A disk that fails at the last sync has the new name already. (2)
+    await (before === null ? removeDurable(path, fs) : write(before)).catch(() => undefined);
+    throw error;
+  }
 }

@@ -10,6 +10,7 @@ import type { FileSystemPort } from "../../host/file-system-port.ts";
 import type { ProgramConfig } from "../programs/config.ts";
 import { readActivation } from "./activations.ts";
 import { readCheckpoint } from "./checkpoints.ts";
+import { endOf } from "./ended.ts";
 import { type Hold, readHold } from "./held.ts";
 import type { RuntimeAdapter } from "./port.ts";
 
@@ -32,10 +33,13 @@ export interface EnsureRunningDeps {
 /** Instance ids of what was found on the machine begin with this. */
 const PROVISIONED_KEY = "provisioned.forward.1";
 
-/** A checkpoint that cannot be read is one all the same. */
+/** A checkpoint that cannot be read is one all the same; one of a job that ended is none, unless it ended badly. */
 async function isUnfinished({ stateDir, profile, fs }: EnsureRunningDeps): Promise<boolean> {
   try {
-    return (await readCheckpoint(stateDir, profile, fs)) !== undefined;
+    const checkpoint = await readCheckpoint(stateDir, profile, fs);
+    if (checkpoint === undefined) return false;
+    const end = await endOf(stateDir, checkpoint, fs);
+    return end === null || end === "FAILED_ROLLBACK";
   } catch (error) {
     if (error instanceof FairleadError && error.code === "INVALID_INPUT") return true;
     throw error;

@@ -3,7 +3,8 @@
  *
  * 1. The verdict is on disk before the checkpoint goes: a crash in between repeats neither the work nor the answer.
  * 2. Once it is there nothing turns it: what fails while tidying up is logged, and done when the job is asked for again.
- * 3. After FAILED_ROLLBACK nothing further happens by itself: the profile is held until a later job succeeds.
+ * 3. After FAILED_ROLLBACK nothing further happens by itself: the profile is held until a later job succeeds. Where
+ *    the hold cannot be written, on a full disk, the checkpoint stays in its place: nothing starts beside that either.
  */
 import { join } from "node:path";
 import { unreachable } from "../../core/errors.ts";
@@ -11,7 +12,7 @@ import { jobKey, type UpgradeJob } from "../../core/upgrade/job.ts";
 import { type Failure, inputOf, readCheckpoint, removeCheckpoint } from "./checkpoints.ts";
 import { storeCompleted, type UpgradeOutcome } from "./completed-store.ts";
 import { goForward } from "./forward.ts";
-import { hold, release } from "./held.ts";
+import { hold, readHold, release } from "./held.ts";
 import { openJob } from "./opening.ts";
 import { recordActivation } from "./record-activation.ts";
 import { failureOf, isoNow, openRun, type UpgradeDeps, type UpgradeRun } from "./run.ts";
@@ -25,7 +26,7 @@ export async function runUpgrade(job: UpgradeJob, deps: UpgradeDeps): Promise<Up
     case "refused":
       return opening.outcome;
     case "ended":
-      await tidyUp(job, deps); // (2)
+      await tidyUp(job, deps, opening.outcome); // (2)
       return opening.outcome;
     case "opened": {
       const run = openRun(deps, opening.checkpoint, configsOf(job, deps));
@@ -95,16 +96,20 @@ async function conclude(run: UpgradeRun, verdict: Verdict): Promise<UpgradeOutco
   const storing = async (): Promise<void> => storeCompleted(stateDir, job, { input, outcome }, fs); // (1)
   const stored = await logged(run.deps, "the verdict was not stored", storing);
   // A success that was not stored keeps its checkpoint and is stored next time. A failure has nothing to go on with.
-  if (stored || verdict.verdict !== "COMPLETED") await tidyUp(job, run.deps);
+  if (stored || verdict.verdict !== "COMPLETED") await tidyUp(job, run.deps, outcome);
   return outcome;
 }
 
-async function tidyUp(job: UpgradeJob, deps: UpgradeDeps): Promise<void> {
+async function tidyUp(job: UpgradeJob, deps: UpgradeDeps, outcome: UpgradeOutcome): Promise<void> {
   const { stateDir, fs } = deps;
+  const profile = job.chain_profile_id;
   await logged(deps, "staged configs were not removed", async () => configsOf(job, deps).clear());
   await logged(deps, "the checkpoint was not removed", async () => {
-    const checkpoint = await readCheckpoint(stateDir, job.chain_profile_id, fs);
-    if (checkpoint?.input === inputOf(job)) await removeCheckpoint(stateDir, job.chain_profile_id, fs);
+    const checkpoint = await readCheckpoint(stateDir, profile, fs);
+    if (checkpoint?.input !== inputOf(job)) return;
+    if (outcome.verdict === "FAILED_ROLLBACK" && (await readHold(stateDir, profile, fs)) === null)
+      await hold(stateDir, profile, { ...outcome.error!, at: outcome.ended_at }, fs); // (3)
+    await removeCheckpoint(stateDir, profile, fs);
   });
 }
 

@@ -2,24 +2,27 @@
  * The way to the target, action by action (ROLL-5, ROLL-7).
  *
  * 1. An action counts as begun before it changes anything, and as done only once that is on disk.
- * 2. What a checkpoint calls done is skipped, but for the start: a reboot may have ended what was started.
+ * 2. What a checkpoint calls done is skipped, but for what may have changed since: a reboot ends what was started, and
+ *    a way back whose checkpoints a full disk refused has put files in place again.
  * 3. The hook is asked before an action is even looked at, also when there turns out to be nothing to do.
  */
 import { FairleadError } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { progressAt } from "../../core/upgrade/phases.ts";
+import { type ActionName, progressAt } from "../../core/upgrade/phases.ts";
 import type { UpgradeAction } from "./actions/action.ts";
 import { ACTIONS } from "./actions/index.ts";
 import { startTimer, within } from "./budget.ts";
 import type { Failure } from "./checkpoints.ts";
 import { failureOf, type UpgradeRun } from "./run.ts";
 
+const ASKED_AGAIN: ReadonlySet<ActionName> = new Set(["install_artifact", "write_configs", "start_node"]);
+
 /** Null when every action is done. Throws only when the agent is leaving. */
 export async function goForward(run: UpgradeRun): Promise<Failure | null> {
   const deadline = startTimer({ ms: timeLeft(run), expired: tooLate(), parent: run.leaving });
   try {
     for (const [index, action] of ACTIONS.entries()) {
-      if (run.checkpoint.done.includes(action.name) && action.name !== "start_node") continue; // (2)
+      if (run.checkpoint.done.includes(action.name) && !ASKED_AGAIN.has(action.name)) continue; // (2)
       try {
         deadline.signal.throwIfAborted();
         await report(run, index);

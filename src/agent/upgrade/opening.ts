@@ -3,13 +3,21 @@
  *
  * 1. One that ended is answered from the completed store; one that a crash interrupted goes on from its checkpoint.
  * 2. The same key with another content is refused: each attempt is one thing, once.
+ * 3. What is left over of a job that ended stands in nobody's way, and one that could not begin leaves nothing.
  */
 import { FairleadError } from "../../core/errors.ts";
 import { jobKey, type UpgradeJob } from "../../core/upgrade/job.ts";
 import type { AgentVerdict } from "../../core/upgrade/phases.ts";
 import { readActivation } from "./activations.ts";
-import { beginCheckpoint, type Checkpoint, inputOf, readCheckpoint } from "./checkpoints.ts";
+import {
+  beginCheckpoint,
+  type Checkpoint,
+  inputOf,
+  readCheckpoint,
+  removeCheckpoint,
+} from "./checkpoints.ts";
 import { findCompleted, type UpgradeOutcome } from "./completed-store.ts";
+import { endOf } from "./ended.ts";
 import { planOf } from "./plan.ts";
 import { failureOf, isoNow, type UpgradeDeps } from "./run.ts";
 
@@ -27,6 +35,7 @@ export async function openJob(job: UpgradeJob, deps: UpgradeDeps): Promise<Openi
     const checkpoint = await readCheckpoint(stateDir, job.chain_profile_id, fs);
     if (checkpoint === undefined) return await begin(job, deps);
     if (checkpoint.input === inputOf(job)) return { kind: "opened", checkpoint }; // (1)
+    if ((await endOf(stateDir, checkpoint, fs)) !== null) return await begin(job, deps); // (3)
     return refuse(deps, checkpoint.plan.key === jobKey(job) ? otherInput(job) : unfinished(checkpoint)); // (2)
   } catch (error) {
     return refuse(deps, error, "FAILED_ROLLBACK"); // nobody can tell any more what was begun
@@ -47,10 +56,22 @@ async function begin(job: UpgradeJob, deps: UpgradeDeps): Promise<Opening> {
       failure: null,
       taken_back: [],
     };
-    await beginCheckpoint(stateDir, checkpoint, fs);
+    await beginOrNot(checkpoint, deps);
     return { kind: "opened", checkpoint };
   } catch (error) {
     return refuse(deps, error);
+  }
+}
+
+/** A disk that fails at the last sync has the name already: a job that is refused must not seem to be under way. (3) */
+async function beginOrNot(checkpoint: Checkpoint, { stateDir, fs, log }: UpgradeDeps): Promise<void> {
+  try {
+    await beginCheckpoint(stateDir, checkpoint, fs);
+  } catch (error) {
+    await removeCheckpoint(stateDir, checkpoint.job.chain_profile_id, fs).catch((left: unknown) =>
+      log.error("the checkpoint of a job that did not begin was not removed", { error: left }),
+    );
+    throw error;
   }
 }
 

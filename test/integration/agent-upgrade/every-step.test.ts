@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readActivation } from "../../../src/agent/upgrade/activations.ts";
 import { readCheckpoint, resumable } from "../../../src/agent/upgrade/checkpoints.ts";
+import { ensureRunning } from "../../../src/agent/upgrade/ensure-running.ts";
 import type { RuntimeAdapter, StartRequest } from "../../../src/agent/upgrade/port.ts";
 import { readHold } from "../../../src/agent/upgrade/held.ts";
 import type { UpgradeJob } from "../../../src/core/upgrade/job.ts";
@@ -18,6 +19,7 @@ import {
   machine,
   type MachineOptions,
   type MachineParts,
+  never,
   PROFILE,
 } from "../../support/programs/machine.ts";
 import {
@@ -111,6 +113,13 @@ async function stateOf({ m, beside }: Case) {
   };
 }
 
+/** As after a reboot: whatever could not be tidied up keeps nothing from running. */
+async function startedAgain({ program, stateDir, adapter }: Machine): Promise<string> {
+  await adapter().stop(never());
+  const deps = { profile: PROFILE, program, adapter: adapter(), stateDir, signal: never() };
+  return (await ensureRunning(deps)).kind;
+}
+
 const reachedState = (fingerprint: string) => ({
   installed: fingerprint,
   running: fingerprint,
@@ -184,6 +193,7 @@ describe.each(Object.entries(RUNTIMES))("an upgrade of a %s program", (_, preten
         expect(outcome?.verdict, `at ${index}`).toMatch(/^(FAILED|COMPLETED)$/);
         expect(await stateOf(one)).toEqual(outcome?.verdict === "COMPLETED" ? after : before);
         expect(await readHold(one.m.stateDir, PROFILE)).toBeNull();
+        expect(await startedAgain(one.m)).toBe("started");
         return "reached";
       }, stride);
       expect(swept).toBeGreaterThan(100);

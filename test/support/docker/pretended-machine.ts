@@ -27,6 +27,8 @@ export interface PretendedDockerOptions {
 
 export function pretendedDocker(root: string, { disk, onChange }: PretendedDockerOptions = {}) {
   const world = engineWorld();
+  /** Pulled by hand, and so never tidied away. */
+  const byHand: string[] = [];
   const stateDir = join(root, "state");
   const program = DockerProgram.parse({
     runtime: "docker",
@@ -65,6 +67,7 @@ export function pretendedDocker(root: string, { disk, onChange }: PretendedDocke
       const engine = pretendedEngine(world);
       const Image = `${REPOSITORY}@${imageOf(version)}`;
       world.images.push(Image);
+      byHand.push(Image);
       const json = { Image, Env: ["PORT=1"], HostConfig: { RestartPolicy: { Name: "always" } } };
       await engine.change({ method: "POST", path: "/containers/create?name=hello", json });
       await engine.change({ method: "POST", path: `/containers/${world.containers[0]!.Id}/start` }, never());
@@ -79,7 +82,7 @@ export function pretendedDocker(root: string, { disk, onChange }: PretendedDocke
       const images = kept.map(({ Config }) => Config["Image"]);
       return [
         ...on.containers.filter((one) => !kept.includes(one)).map(({ Name }) => Name),
-        ...on.images.filter((name) => !images.includes(name)),
+        ...on.images.filter((name) => !images.includes(name) && !byHand.includes(name)),
       ];
     },
   };
