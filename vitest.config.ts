@@ -30,7 +30,7 @@ export default defineConfig({
           pool: "threads",
           isolate: false,
           maxWorkers: 2, // on two cores, vitest would leave one to itself
-          testTimeout: 20_000,
+          testTimeout: 60_000, // a hang, not slowness: a machine may have other work
         },
       },
       { test: { ...realParts, name: "contract", include: ["test/contract/**/*.test.ts"] } },
