@@ -33,7 +33,14 @@ export default defineConfig({
           testTimeout: 60_000, // a hang, not slowness: a machine may have other work
         },
       },
-      { test: { ...realParts, name: "contract", include: ["test/contract/**/*.test.ts"] } },
+      {
+        test: {
+          ...realParts,
+          name: "contract",
+          include: ["test/contract/**/*.test.ts"],
+          globalSetup: "test/support/programs/build.ts",
+        },
+      },
       {
         test: {
           ...realParts,
@@ -41,7 +48,7 @@ export default defineConfig({
           maxWorkers: 3, // they wait more than they work
           include: ["test/integration/**/*.test.ts"],
           exclude: CROWDS,
-          globalSetup: "test/support/database-server.ts",
+          globalSetup: ["test/support/database-server.ts", "test/support/programs/build.ts"],
         },
       },
       { test: { ...realParts, name: "crowd", include: CROWDS, maxWorkers: 1 } },

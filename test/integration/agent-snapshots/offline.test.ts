@@ -3,7 +3,6 @@ import "reflect-metadata";
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { X509CertificateGenerator } from "@peculiar/x509";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runAgent } from "../../../src/agent/agent.ts";
@@ -13,6 +12,7 @@ import { folderOf, writeIdentity, type Identity } from "../../../src/agent/ident
 import { openSnapshotStore } from "../../../src/agent/snapshots/store.ts";
 import { helloProgram } from "../../../src/demo/hello-program.ts";
 import { createLogger } from "../../../src/host/log.ts";
+import { SHIM } from "../../support/programs/built.ts";
 import { freePort } from "../../support/programs/free-port.ts";
 import { machine, PROFILE, type Machine } from "../../support/programs/machine.ts";
 import { until } from "../../support/programs/until.ts";
@@ -20,7 +20,6 @@ import { headFrame, policyFrame } from "../../support/snapshot-frames.ts";
 import { bundleFrame, HOUR_MS, newKeys, NOW } from "../../support/trust.ts";
 import { identityOf } from "../../unit/agent-authority/node.ts";
 
-const SHIM = fileURLToPath(import.meta.resolve("../../support/programs/shim.ts"));
 const keys = newKeys();
 const clock = { now: () => NOW, monotonic: () => performance.now() };
 

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { resumable } from "../../../src/agent/upgrade/checkpoints.ts";
 import type { UpgradeJob } from "../../../src/core/upgrade/job.ts";
 import { minimalEnv, spawnChild } from "../../../src/host/process.ts";
+import { UPGRADE_CHILD } from "../../support/programs/built.ts";
 import type { ContractMachine } from "../../support/programs/contract-machine.ts";
 import type { ChildSpec } from "../../support/programs/upgrade-child.ts";
 
@@ -82,9 +83,8 @@ export function killSuite(
       };
       const path = join(m.root, "child.json");
       await writeFile(path, JSON.stringify(spec));
-      const script = join(import.meta.dirname, "../../support/programs/upgrade-child.ts");
-      const { child } = await spawnChild(process.execPath, [script, path], {
-        env: { ...minimalEnv(), NODE_COMPILE_CACHE: join(import.meta.dirname, "../../../.cache/compile") },
+      const { child } = await spawnChild(process.execPath, [UPGRADE_CHILD, path], {
+        env: minimalEnv(),
         stdio: ["ignore", "pipe", "inherit"],
       });
       const exited = new Promise((done) => child.once("exit", done));

@@ -1,8 +1,8 @@
 /** The shim and what it keeps alive: real processes, real signals. */
 import { copyFile, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SHIM } from "../../support/programs/built.ts";
 import { spawnShim } from "../../../src/agent/upgrade/adapters/process/spawn-shim.ts";
 import { findProcesses } from "../../../src/agent/upgrade/adapters/process/processes.ts";
 import { ensureRunning } from "../../../src/agent/upgrade/ensure-running.ts";
@@ -259,10 +259,7 @@ describe("an agent that comes back", () => {
 
   it("ROLL-6: is served by a late shim of the agent before it", async () => {
     await mkdir(folder(), { recursive: true });
-    const late = spawnShim(
-      [process.execPath, fileURLToPath(import.meta.resolve("../../support/programs/shim.ts"))],
-      folder(),
-    );
+    const late = spawnShim([process.execPath, SHIM], folder());
     expect(await ensure()).toEqual({ kind: "started" });
     await late;
     await m.version();

@@ -3,12 +3,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { UpgradeJob } from "../../../src/core/upgrade/job.ts";
 import { minimalEnv, spawnChild } from "../../../src/host/process.ts";
+import { UPGRADE_CHILD } from "../programs/built.ts";
 import type { ChildSpec } from "../programs/upgrade-child.ts";
 import type { DockerMachine } from "./machine.ts";
 import { type StopPoint, stoppingEngine } from "./stopping-engine.ts";
-
-const CHILD = join(import.meta.dirname, "../programs/upgrade-child.ts");
-const COMPILED = join(import.meta.dirname, "../../../.cache/compile");
 
 export async function killAgent(m: DockerMachine, job: UpgradeJob, point: StopPoint): Promise<void> {
   const engine_socket = join(m.root, "engine.sock");
@@ -23,8 +21,8 @@ export async function killAgent(m: DockerMachine, job: UpgradeJob, point: StopPo
   };
   const path = join(m.root, "child.json");
   await writeFile(path, JSON.stringify(spec));
-  const { child } = await spawnChild(process.execPath, [CHILD, path], {
-    env: { ...minimalEnv(), NODE_COMPILE_CACHE: COMPILED },
+  const { child } = await spawnChild(process.execPath, [UPGRADE_CHILD, path], {
+    env: minimalEnv(),
     stdio: ["ignore", "ignore", "inherit"],
   });
   const exited = new Promise((done) => child.once("exit", done));

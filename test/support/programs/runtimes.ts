@@ -1,5 +1,4 @@
 /** The real adapters as tests use them: quick to settle, and on the machine that the test has for them. */
-import { fileURLToPath } from "node:url";
 import type { ProgramConfig } from "../../../src/agent/programs/config.ts";
 import { runtimeAdapter } from "../../../src/agent/upgrade/adapters/index.ts";
 import { processAdapter } from "../../../src/agent/upgrade/adapters/process/index.ts";
@@ -7,9 +6,10 @@ import { systemdAdapter } from "../../../src/agent/upgrade/adapters/systemd/inde
 import type { RuntimeAdapter } from "../../../src/agent/upgrade/port.ts";
 import { systemClock } from "../../../src/host/clock.ts";
 import type { FileSystemPort } from "../../../src/host/file-system-port.ts";
+import { SHIM } from "./built.ts";
 import { PROFILE } from "./contract-machine.ts";
 
-const SHIM_COMMAND = [process.execPath, fileURLToPath(import.meta.resolve("./shim.ts"))];
+const SHIM_COMMAND = [process.execPath, SHIM];
 
 /** Where a runtime is, seen from the test; plain data, for a process of its own finds it by the same. */
 export interface Place {

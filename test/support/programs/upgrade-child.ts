@@ -3,7 +3,6 @@
  * The point is a list of file operations, waited for in order; it stops before the last of them happens.
  */
 import { readFile } from "node:fs/promises";
-import { flushCompileCache } from "node:module";
 import { runUpgrade } from "../../../src/agent/upgrade/executor.ts";
 import { UpgradeJob } from "../../../src/core/upgrade/job.ts";
 import { ProgramConfig } from "../../../src/agent/programs/config.ts";
@@ -31,7 +30,6 @@ async function main(path: string): Promise<void> {
     if (points[0]?.test(operation) !== true) return;
     points.shift();
     if (points.length > 0) return;
-    flushCompileCache(); // written at the end of a process otherwise, to which this one does not come
     process.stdout.write("there\n");
     await new Promise(() => setInterval(() => undefined, 60_000));
   });
