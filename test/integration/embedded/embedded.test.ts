@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { silentLogger } from "../../../src/host/log.ts";
 import { isAlive, killProcess, type ProcessIdentity } from "../../../src/host/process-identity.ts";
 import {
@@ -13,6 +13,7 @@ import {
 } from "../../../src/server/embedded/embedded.ts";
 import { openHome } from "../../../src/server/embedded/home.ts";
 import { anyAlive, listeningPorts, processesAround, query, startElsewhere, statusOf } from "./support.ts";
+import { patiently } from "../../support/patiently.ts";
 
 let dataDir: string;
 let embedded: Embedded;
@@ -29,8 +30,6 @@ afterAll(async () => {
 });
 
 const running = (): ProcessIdentity[] => Object.values(embedded.processes());
-
-const WAIT = { timeout: 20_000, interval: 5 };
 
 /** The process that runs in an earlier one's place. */
 function another(earlier: ProcessIdentity | undefined): ProcessIdentity {
@@ -114,8 +113,8 @@ test("a disk that refuses one record of the processes keeps no program down", as
   const restarted = nextRestart();
   const killed = embedded.processes().restate;
   expect(killed && killProcess(killed, "SIGKILL")).toBe("sent");
-  const refused = await vi.waitFor(() => another(killed), WAIT);
-  await vi.waitFor(() => another(refused), WAIT); // the record of the one before has failed
+  const refused = await patiently(() => another(killed));
+  await patiently(() => another(refused)); // the record of the one before has failed
   expect(isAlive(refused)).toBe(false);
   await rmdir(record);
   expect(await restarted).toBe("restate");
@@ -128,7 +127,7 @@ test("stop leaves nothing running or listening, and the next start finds the dat
   expect(before.every(isAlive)).toBe(true);
   await embedded.stop();
   expect(anyAlive(before)).toBe(false);
-  await vi.waitFor(async () => expect(await processesAround(home)).toEqual([]));
+  await patiently(async () => expect(await processesAround(home)).toEqual([]));
   await expect(stat(embedded.database.path)).rejects.toThrow("ENOENT");
   await expect(statusOf(embedded.restate.admin, "/health")).rejects.toMatchObject({ code: "UNREACHABLE" });
 

@@ -2,11 +2,12 @@
 import { existsSync } from "node:fs";
 import { chmod, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { silentLogger } from "../../../src/host/log.ts";
 import { startEngines } from "../../../src/server/engines.ts";
 import { parseServerConfig } from "../../../src/server/config.ts";
 import { processesAround, temporaryDataDir } from "./support.ts";
+import { patiently } from "../../support/patiently.ts";
 
 const MOMENTS: Readonly<Record<string, (engines: string) => boolean>> = {
   "before anything": () => true,
@@ -22,12 +23,9 @@ test.each(Object.keys(MOMENTS))("USE-1: engines that are given up %s leave nothi
   const giveUp = new AbortController();
   const starting = startEngines(config, silentLogger, giveUp.signal);
   const outcome = expect(starting).rejects.toMatchObject({ code: "NOT_READY" });
-  await vi.waitFor(() => expect(MOMENTS[moment]!(join(dataDir, "engines"))).toBe(true), {
-    timeout: 60_000,
-    interval: 1,
-  });
+  await patiently(() => expect(MOMENTS[moment]!(join(dataDir, "engines"))).toBe(true), 1);
   giveUp.abort();
   await outcome;
-  await vi.waitFor(async () => expect(await processesAround(dataDir)).toEqual([])); // killed, not yet gone
+  await patiently(async () => expect(await processesAround(dataDir)).toEqual([])); // killed, not yet gone
   expect(await readdir(dataDir)).toEqual([]);
 });

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { silentLogger } from "../../../src/host/log.ts";
 import { isAlive, killProcess, identityOf } from "../../../src/host/process-identity.ts";
 import { embeddedProcesses, startEmbedded } from "../../../src/server/embedded/embedded.ts";
 import { anyAlive, processesAround, query, startElsewhere, temporaryDataDir } from "./support.ts";
+import { patiently } from "../../support/patiently.ts";
 
 async function childrenOf(pid: number): Promise<number[]> {
   const stats = await Promise.all(
@@ -28,7 +29,7 @@ test("after SIGKILL of the parent the engines end by themselves, and the next st
   await query(database, async (sql) => sql`create table kept as select 7 as id`);
   child.kill("SIGKILL");
   await once(child, "exit");
-  await vi.waitFor(() => expect(anyAlive(Object.values(processes))).toBe(false), { timeout: 6_000 });
+  await patiently(() => expect(anyAlive(Object.values(processes))).toBe(false));
 
   const next = await startEmbedded({ dataDir, log: silentLogger });
   expect(await query(next.database, async (sql) => sql`select id from kept`)).toEqual([{ id: 7 }]);
@@ -52,5 +53,5 @@ test("where the watchdog was killed as well, the next start ends what is left, b
   expect(anyAlive(engines)).toBe(false);
   expect(await query(next.database, async (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
   await next.stop();
-  await vi.waitFor(async () => expect(await processesAround(dirname(dirname(database.path)))).toEqual([]));
+  await patiently(async () => expect(await processesAround(dirname(dirname(database.path)))).toEqual([]));
 });

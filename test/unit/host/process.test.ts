@@ -1,6 +1,6 @@
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { run, spawnDetached } from "../../../src/host/process.ts";
 import {
   identityOf,
@@ -12,6 +12,7 @@ import {
   waitForExit,
 } from "../../../src/host/process-identity.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
+import { patiently } from "../../support/patiently.ts";
 
 const script = (code: string) => ["-e", code];
 const node = process.execPath;
@@ -95,7 +96,7 @@ test("a detached program runs on, writes to its log and is known by pid and star
     stdio: ["ignore", file.fd, file.fd],
   });
   await file.close();
-  await vi.waitFor(async () => expect(await readFile(log, "utf8")).toBe("started\n"));
+  await patiently(async () => expect(await readFile(log, "utf8")).toBe("started\n"));
   expect(isAlive(identity)).toBe(true);
   expect(isAlive({ ...identity, startTime: "another boot:1" })).toBe(false);
   expect(killProcess({ ...identity, startTime: "another boot:1" }, "SIGKILL")).toBe("gone");
