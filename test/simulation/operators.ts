@@ -3,16 +3,13 @@
  * refuse is refused here too, by the same function, but now and then a signal slips in that no longer fits.
  */
 import { refusalOf } from "../../src/core/rollout/allow.ts";
+import { componentTakes } from "../../src/core/rollout/members.ts";
 import type { RolloutRow } from "../../src/core/rollout/rows.ts";
 import { isActive, SIGNALS, type SignalKind } from "../../src/core/rollout/states.ts";
 import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
 import type { World } from "./fleet.ts";
 
 const MINUTE_MS = 60_000;
-/** Of these a component takes what its group does not give it. */
-const OPEN_TO_MEMBERS: readonly SignalKind[] = ["approve_canary", "force", "retry", "skip"];
-/** A component in one of these waits for a person whatever its group does. */
-const WAITS_FOR_A_PERSON = ["INTENT_EXPIRED", "UNAVAILABLE_LIMIT"];
 const RENEWS: readonly SignalKind[] = ["resume", "approve_canary", "rollback", "retry"];
 
 export interface Operated {
@@ -25,12 +22,8 @@ export interface Operated {
   readonly isComponent: boolean;
 }
 
-/** As src/server/rollout/refuse-signal.ts has it. */
-export function isOpenToMember({ status, why }: RolloutRow, kind: SignalKind): boolean {
-  if (OPEN_TO_MEMBERS.includes(kind)) return true;
-  if (!WAITS_FOR_A_PERSON.includes(why?.code ?? "")) return false;
-  return kind === "resume" || (kind === "rollback" && status === "rolling_back");
-}
+export const isOpenToMember = ({ status, why }: RolloutRow, kind: SignalKind): boolean =>
+  componentTakes({ status, whyCode: why?.code ?? null }, kind);
 
 export function operate({ time, random, server }: World, operated: Operated): void {
   const { table, from, nudge, mayReopen, isComponent } = operated;

@@ -61,7 +61,8 @@ export async function writeActivation(
   try {
     await write(record);
   } catch (error) {
-    // A disk that fails at the last sync has the new name already. (2)
+    // A disk that fails at the last sync has the new name already. (2) Should this fail too, the first failure is the
+    // one to tell, and the program is found drifted and not started: nothing runs that nobody vouches for.
     await (before === null ? removeDurable(path, fs) : write(before)).catch(() => undefined);
     throw error;
   }

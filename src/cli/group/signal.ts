@@ -1,7 +1,6 @@
 /** A signal to a group, and where it stands then. */
 import { stepGroup, type GroupSignalKind } from "../../core/group/states.ts";
-import { GroupView } from "../../core/protocol/group-api.ts";
-import type { GroupSignalRequest } from "../../core/protocol/operator-api.ts";
+import { type GroupSignalRequest, GroupView } from "../../core/protocol/group-api.ts";
 import type { Api } from "../api.ts";
 import type { Call } from "../call.ts";
 import { sendSignal } from "../signals/send.ts";

@@ -95,9 +95,7 @@ function componentLine(
     statusText(rollout),
     ...(rollout.status === "running" ? [`batch ${rollout.current_batch + 1} of ${rollout.batch_count}`] : []),
     `${succeeded}/${total} nodes${bad === 0 ? "" : `, ${bad} failed`}`,
-    ...(view === null
-      ? []
-      : [leftText({ rollout, pace: view.pace }, now).trim()].filter((text) => text !== "")),
+    ...(view === null ? [] : leftText(view, now)),
     ...(rollout.status === "paused" && rollout.why !== null
       ? [`${rollout.why.code}: ${rollout.why.text}`]
       : []),

@@ -24,7 +24,7 @@ export function renderWatch(view: WatchView, now: number, paint: Paint, width: n
   const next = nextStep(rollout);
   return [
     `${title}  ${status}  ${paint("dim", elapsed(view, now))}`,
-    `${progressLine(nodes)}${leftText(view, now)}`,
+    [progressLine(nodes), ...leftText(view, now)].join("  "),
     clip(batchLine(rollout.batch_count, rollout.current_batch, nodes), width),
     ...groups.slice(0, GROUPS_SHOWN_MAX).map((group) => {
       const [mark, style] = NODE_MARKS[group.status];
@@ -44,10 +44,10 @@ function elapsed({ rollout }: WatchView, now: number): string {
 }
 
 /** Only while it moves: a pause takes as long as a person does. */
-export function leftText({ rollout, pace }: Pick<WatchView, "rollout" | "pace">, now: number): string {
-  if (rollout.status !== "running" && rollout.status !== "rolling_back") return "";
+export function leftText({ rollout, pace }: Pick<WatchView, "rollout" | "pace">, now: number): string[] {
+  if (rollout.status !== "running" && rollout.status !== "rolling_back") return [];
   const left = timeLeftMs(pace, rollout, now);
-  return `  time left ${left === null ? "unknown" : `about ${durationText(left)}`}`;
+  return [`time left ${left === null ? "unknown" : `about ${durationText(left)}`}`];
 }
 
 function progressLine(nodes: readonly WatchNode[]): string {

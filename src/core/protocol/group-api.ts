@@ -1,11 +1,12 @@
 /** Groups of rollouts as the operators' API takes and shows them (ROLL-11, ROLL-13, ROLL-18). */
 import { z } from "zod";
 import { FailurePolicy, GroupStatus } from "../group/states.ts";
-import { Instant, ProfileId, Uuid, Version } from "../ids.ts";
+import { Instant, ProfileId, RolloutId, Uuid, Version } from "../ids.ts";
 import { LIMITS } from "../limits.ts";
 import { ComponentCreate } from "../rollout/create.ts";
 import { Strategy } from "../rollout/states.ts";
-import { RolloutView, WhyView } from "./operator-api.ts";
+import { SignedIntent } from "./intent.ts";
+import { RolloutView, SignalRequest, WhyView } from "./operator-api.ts";
 
 export const GroupId = Uuid.brand<"GroupId">();
 export type GroupId = z.infer<typeof GroupId>;
@@ -63,3 +64,13 @@ export const GroupView = z.strictObject({
 });
 export type GroupView = z.infer<typeof GroupView>;
 export const GroupList = z.strictObject({ groups: z.array(GroupView), next_cursor: z.string().nullable() });
+
+export const GroupSignalRequest = z.strictObject({
+  reason: SignalRequest.shape.reason,
+  /** With cancel: an empty intent for each component whose own is to be refused from now on. */
+  void_intents: z
+    .array(z.strictObject({ rollout_id: RolloutId, intent: SignedIntent }))
+    .max(LIMITS.groupComponentsMax)
+    .optional(),
+});
+export type GroupSignalRequest = z.infer<typeof GroupSignalRequest>;

@@ -30,6 +30,9 @@ export const Intent = z.strictObject({
 });
 export type Intent = z.infer<typeof Intent>;
 
+/** An intent with its signature, as requests carry it. */
+export const SignedIntent = z.base64().max(64 * 1024);
+
 /** Authorises nothing; outdates every intent of its profile with a lower serial. */
 export const isVoid = ({ fingerprint, run_digest, nodes_root }: Intent): boolean =>
   fingerprint === null && run_digest === null && nodes_root === null;

@@ -21,6 +21,7 @@ import { TrustBundle } from "../snapshot/trust-bundle.ts";
 import { Direction } from "../upgrade/job.ts";
 import { UpgradePhase } from "../upgrade/phases.ts";
 import { AppliedVersions, NODE_STATES, ProgramReport, Rejection } from "./agent-api.ts";
+import { SignedIntent } from "./intent.ts";
 
 export const ErrorResponse = z.strictObject({
   error: z.strictObject({
@@ -206,8 +207,6 @@ export const NodeUpgradeList = z.strictObject({
   next_cursor: z.string().nullable(),
 });
 
-const SignedIntent = z.base64().max(64 * 1024);
-
 export const SignalRequest = z.strictObject({
   reason: z.string().max(LIMITS.reasonCharsMax).optional(),
   /**
@@ -217,16 +216,6 @@ export const SignalRequest = z.strictObject({
   intent: SignedIntent.optional(),
 });
 export type SignalRequest = z.infer<typeof SignalRequest>;
-
-export const GroupSignalRequest = z.strictObject({
-  reason: SignalRequest.shape.reason,
-  /** With cancel: an empty intent for each component whose own is to be refused from now on. */
-  void_intents: z
-    .array(z.strictObject({ rollout_id: RolloutId, intent: SignedIntent }))
-    .max(LIMITS.groupComponentsMax)
-    .optional(),
-});
-export type GroupSignalRequest = z.infer<typeof GroupSignalRequest>;
 
 export const EventView = z.strictObject({
   id: z.int(),

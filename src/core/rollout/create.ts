@@ -5,6 +5,7 @@ import { LIMITS } from "../limits.ts";
 import { FairleadError } from "../errors.ts";
 import { ConfigFiles } from "../manifest/config-change.ts";
 import { ArtifactUrl, Checksum, MigrationType, RecoveryPlan, Runtime } from "../manifest/schema.ts";
+import { SignedIntent } from "../protocol/intent.ts";
 import { LineText } from "../text.ts";
 import { RunSpec } from "../upgrade/job.ts";
 import { Strategy } from "./states.ts";
@@ -79,10 +80,7 @@ const policy = {
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
-  intent: z
-    .base64()
-    .max(64 * 1024)
-    .optional(),
+  intent: SignedIntent.optional(),
 };
 
 export const RolloutCreateAuto = z.strictObject({ ...policy, upgrade_id: UpgradeId });

@@ -4,13 +4,12 @@ import type {
   EventView,
   NodeUpgradeView,
   RolloutView,
-  GroupSignalRequest,
   SignalRequest,
 } from "../../core/protocol/operator-api.ts";
 import type { RolloutCreate } from "../../core/rollout/create.ts";
 import type { RolloutStatus, SignalKind } from "../../core/rollout/states.ts";
 import type { GroupSignalKind, GroupStatus } from "../../core/group/states.ts";
-import type { GroupCreate, GroupId, GroupView } from "../../core/protocol/group-api.ts";
+import type { GroupCreate, GroupId, GroupSignalRequest, GroupView } from "../../core/protocol/group-api.ts";
 
 export interface Page {
   readonly limit: number;

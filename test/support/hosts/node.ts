@@ -6,7 +6,7 @@ import { helloProgram } from "../../../src/demo/hello-program.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
 import { eventually } from "../lab/eventually.ts";
 import type { Lab } from "../lab/lab.ts";
-import { NODE_TYPE } from "../lab/agent-of-node.ts";
+import { NODE_TYPE, reported } from "../lab/agent-of-node.ts";
 import { Said } from "../lab/node.ts";
 import type { Host } from "./host.ts";
 
@@ -80,12 +80,7 @@ export async function addHostNode(lab: Lab, host: Host, options: HostNodeOptions
     startAgent: async () => demand(host, "systemctl", "enable", "--now", AGENT),
     stopAgent: async () => demand(host, "systemctl", "stop", AGENT),
     killAgent: async () => demand(host, "systemctl", "kill", "--signal=SIGKILL", "--kill-who=main", AGENT),
-    /** Until the server knows what it runs. */
-    reported: () =>
-      eventually(`${name} reports ${version}`, async () => {
-        const { binary_version, programs } = await lab.operator.node(name);
-        return binary_version === version && programs[0]?.running_fingerprint != null;
-      }),
+    reported: () => reported(lab, name, version),
     /** What the program itself says over HTTP, once it listens. */
     running: () =>
       eventually(`the program of ${name} answers`, async () => {

@@ -43,11 +43,13 @@ export async function addAgent(lab: Lab, { name, profile, labels, program }: Age
       lab.processes.start(`agent-${name}`, NODE, [FAIRLEAD, "agent", "--config", configPath], {
         env: commandEnv(lab.home),
       }),
-    /** Until the server knows what it runs. */
-    reported: () =>
-      eventually(`${name} reports ${program.version}`, async () => {
-        const { binary_version, programs } = await lab.operator.node(name);
-        return binary_version === program.version && programs[0]?.running_fingerprint != null;
-      }),
+    reported: () => reported(lab, name, program.version),
   };
 }
+
+/** Until the server knows what a node runs. */
+export const reported = (lab: Lab, name: string, version: string) =>
+  eventually(`${name} reports ${version}`, async () => {
+    const { binary_version, programs } = await lab.operator.node(name);
+    return binary_version === version && programs[0]?.running_fingerprint != null;
+  });

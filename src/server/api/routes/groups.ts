@@ -2,8 +2,13 @@
 import { z } from "zod";
 import { GROUP_SIGNALS, GroupStatus } from "../../../core/group/states.ts";
 import { ProfileId } from "../../../core/ids.ts";
-import { GroupCreate, GroupId, GroupList, GroupView } from "../../../core/protocol/group-api.ts";
-import { GroupSignalRequest } from "../../../core/protocol/operator-api.ts";
+import {
+  GroupCreate,
+  GroupId,
+  GroupList,
+  GroupSignalRequest,
+  GroupView,
+} from "../../../core/protocol/group-api.ts";
 import { principalOf } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
 import { pageQuery } from "../page-query.ts";
