@@ -44,6 +44,7 @@ const OPTIONS = {
   "webhook-allow-private": { type: "boolean" },
   "nats-url": { type: "string" },
   "nats-credentials": { type: "string" },
+  "nats-ca": { type: "string" },
   "log-level": { type: "string" },
 } as const;
 
@@ -179,12 +180,16 @@ function oidcOf(values: Values): OidcConfig | null {
 
 function natsOf(values: Values, env: NodeJS.ProcessEnv): NatsTarget | null {
   const url = values["nats-url"] ?? env["FAIRLEAD_NATS_URL"];
-  const credentialsFile = values["nats-credentials"];
-  if (url === undefined && credentialsFile !== undefined)
-    throw new FairleadError("INVALID_INPUT", "--nats-credentials goes with --nats-url");
+  const { "nats-credentials": credentialsFile, "nats-ca": caFile } = values;
+  if (url === undefined && (credentialsFile ?? caFile) !== undefined)
+    throw new FairleadError("INVALID_INPUT", "--nats-credentials and --nats-ca go with --nats-url");
   if (url === undefined) return null;
-  for (const text of url.split(",")) checked(z.url({ protocol: /^(nats|tls)$/ }), text.trim(), "--nats-url");
-  return { url, credentialsFile };
+  const servers = url.split(",").map((text) => text.trim());
+  for (const text of servers) checked(z.url({ protocol: /^(nats|tls)$/ }), text, "--nats-url");
+  // An authority that is never asked would let its owner believe in an encrypted connection.
+  if (caFile !== undefined && !servers.some((text) => text.startsWith("tls:")))
+    throw new FairleadError("INVALID_INPUT", "--nats-ca goes with a --nats-url of tls://");
+  return { url, credentialsFile, caFile };
 }
 
 const WEEK_MINUTES = 7 * 24 * 60;

@@ -26,6 +26,7 @@ Options:
   --webhook-allow-private   webhooks may lead to loopback and private addresses
   --nats-url URL            tell events to NATS: nats://HOST:4222 or tls://…, several with commas
   --nats-credentials FILE   its credentials file, mode 0600
+  --nats-ca FILE            the authority of its certificate (default: those that the system trusts)
   --log-level LEVEL         debug, info, warn, error (default info)
 
 Example:

@@ -13,10 +13,10 @@ test("nothing said: half an hour of maintenance, no private webhooks, no NATS", 
 test("what is said is taken", () => {
   const flags = ["--maintenance-limit", "5", "--webhook-allow-private", "--nats-credentials", "/c.creds"];
   const nats = "nats://a:4222,tls://b:4222";
-  expect(parse([...flags, "--nats-url", nats])).toMatchObject({
+  expect(parse([...flags, "--nats-url", nats, "--nats-ca", "/ca.pem"])).toMatchObject({
     maintenanceLimitMs: 300_000,
     webhookAllowPrivate: true,
-    nats: { url: nats, credentialsFile: "/c.creds" },
+    nats: { url: nats, credentialsFile: "/c.creds", caFile: "/ca.pem" },
   });
   expect(parse([], { FAIRLEAD_NATS_URL: "nats://c:1" }).nats?.url).toBe("nats://c:1");
 });
@@ -28,6 +28,8 @@ test.each([
   ["--nats-url", "http://a:4222"],
   ["--nats-url", "nats://a:4222,"],
   ["--nats-credentials", "/c.creds"],
-])("%s %s is refused", (flag, value) => {
-  expect(() => parse([flag, value])).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
+  ["--nats-ca", "/ca.pem"],
+  ["--nats-ca", "/ca.pem", "--nats-url", "nats://a:4222"],
+])("%s %s is refused", (...flags) => {
+  expect(() => parse(flags)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
 });
