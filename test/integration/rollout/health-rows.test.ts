@@ -1,0 +1,72 @@
+// What nodes say of themselves, stored as it comes in and judged by a step that reads it from real rows.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RolloutId } from "../../../src/core/ids.ts";
+import type { RolloutView } from "../../../src/core/protocol/operator-api.ts";
+import { digestLike, manualRequest, V1 } from "../../support/server/creation-site.ts";
+import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
+
+let here: DrivenSite;
+beforeAll(async () => void (here = await startDrivenSite()));
+afterAll(() => here.stop());
+
+/** A rollout to one node, launched. */
+async function launched(profile: string, healthWaitSeconds = 0): Promise<RolloutId> {
+  await here.addNode(`node-${profile}`, { profile });
+  const request = { chain_profile_id: profile, health_wait_seconds: healthWaitSeconds };
+  const { status, body } = await here.ask("POST", "/rollouts", manualRequest(request));
+  expect([status, body]).toMatchObject([201, { counters: { total: 1 } }]);
+  const { id } = body as RolloutView;
+  await here.ask("POST", `/rollouts/${id}/start`, {});
+  await here.step(id);
+  return id;
+}
+
+async function nodeOf(id: RolloutId) {
+  const [row] = await here.db<
+    { status: string; direction: string; error_code: string | null }[]
+  >`select status, direction, error_code from rollout_nodes where rollout_id = ${id}`;
+  return row!;
+}
+
+test("ROLL-15: a node that is well has succeeded", async () => {
+  const id = await launched("well");
+  await here.report(id, "COMPLETED", { sync_status: "syncing", application_health: "degraded" });
+  expect(await nodeOf(id)).toEqual({ status: "succeeded", direction: "forward", error_code: null });
+});
+
+test.each([
+  ["HEALTH_STALLED", { sync_status: "stalled" }],
+  ["HEALTH_CRITICAL", { application_health: "critical" }],
+  ["HEALTH_CRASH_LOOP", { restarts: 3 }],
+  ["HEALTH_WRONG_FINGERPRINT", { running_fingerprint: V1 }],
+  ["HEALTH_WRONG_FINGERPRINT", { running_fingerprint: null }],
+  ["HEALTH_WRONG_FINGERPRINT", { chain_profile_id: "another", running_fingerprint: digestLike("2") }],
+])("ROLL-15: %s sends back a node that says %o", async (code, facts) => {
+  const id = await launched(`ill-${Math.random().toString(36).slice(2)}`);
+  await here.report(id, "COMPLETED", facts);
+  expect(await nodeOf(id)).toEqual({ status: "in_progress", direction: "reverse", error_code: code });
+});
+
+test("ROLL-15: HEALTH_NODE_DOWN sends back a node that was found down meanwhile", async () => {
+  const id = await launched("down", 3_600);
+  await here.report(id);
+  await here.db`update nodes set state = 'down' where name = 'node-down'`;
+  await expectSentBackWhenDue(id, "HEALTH_NODE_DOWN");
+});
+
+test("ROLL-15: HEALTH_NO_HEARTBEAT sends back a node that fell silent before the wait was over", async () => {
+  const id = await launched("silent", 3_600);
+  await here.report(id);
+  await here.db`update node_heartbeats set received_at = received_at - interval '1 day'`;
+  await expectSentBackWhenDue(id, "HEALTH_NO_HEARTBEAT");
+});
+
+/** The wait lies in the past by more than what a late heartbeat is given. */
+async function expectSentBackWhenDue(id: RolloutId, code: string): Promise<void> {
+  expect(await nodeOf(id)).toMatchObject({ status: "in_progress", direction: "forward", error_code: null });
+  await here.db`update rollouts set health_until = now() - interval '1 hour' where id = ${id}`;
+  await here.db`update rollout_nodes set installed_at = now() - interval '2 hours' where rollout_id = ${id}`;
+  await here.settle();
+  expect(await nodeOf(id)).toEqual({ status: "in_progress", direction: "reverse", error_code: code });
+}
