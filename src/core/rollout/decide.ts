@@ -22,7 +22,7 @@ export function decideRollout(rows: RolloutRows, now: number): RolloutDecision {
   applyReports(draft, rows.reports);
   if (isActive(draft.rollout.status)) {
     observeBatch(draft, now);
-    if (draft.isOpening(now)) draft.openBatch(draft.rollout.currentBatch, "forward");
+    if (draft.isOpening(now)) draft.openBatch(draft.rollout.currentBatch, "forward", draft.next!.nodes);
     else {
       passReverseGate(draft, now);
       passGate(draft, now);

@@ -45,13 +45,13 @@ export interface Launch {
 }
 
 /**
- * Forward: pending nodes of the batch, so many at most; the next steps launch the others. Reverse: every one that
- * succeeded and of which is known what it ran before. The server finds them by the index.
+ * So many at most of the batch's nodes that wait; the next steps launch the others. Forward: those that are pending.
+ * Reverse: those that succeeded and of which is known what they ran before. The server finds them by the index.
  */
 export interface BatchLaunch {
   readonly index: number;
   readonly direction: Direction;
-  readonly most: number | null;
+  readonly most: number;
 }
 
 export type DecidedEvent =

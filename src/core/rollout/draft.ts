@@ -6,7 +6,7 @@ import { incidentOfNode } from "./incidents.ts";
 import { patchOfNode, patchOfRollout } from "./patches.ts";
 import type { BatchNode, RolloutRow, RolloutRows, StatusCounts, Why } from "./rows.ts";
 import { step, type RolloutEvent } from "./states.ts";
-import { wakeAfterLaunch, wakeAt } from "./wake.ts";
+import { UNHEARD_MS, wakeAt } from "./wake.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export type DraftNode = Writable<BatchNode> & { changed: boolean; stands: Stands };
@@ -67,10 +67,12 @@ export function Draft(rows: RolloutRows) {
     change(node, { status: "in_progress", phase: "PREPARING", actionName: null, progressPct: 0 });
   }
 
-  function openBatch(index: number, direction: BatchLaunch["direction"]): void {
-    if (index !== rollout.currentBatch || direction === "reverse")
-      events.push({ kind: "rollout.batch", batch: index, direction });
-    launchBatch = { index, direction, most: direction === "forward" ? rows.launchesPerStep : null };
+  /** Called again, with whom it left, until nobody of the batch waits. */
+  function openBatch(index: number, direction: BatchLaunch["direction"], waiting: number): void {
+    const isGoingOn = index === rollout.currentBatch && (direction === "forward" || atWork().length > 0);
+    if (!isGoingOn) events.push({ kind: "rollout.batch", batch: index, direction });
+    launchBatch = { index, direction, most: rows.launchesPerStep };
+    if (waiting > rows.launchesPerStep) isHurried = true;
     rollout.currentBatch = index;
     rollout.healthUntil = null;
   }
@@ -87,8 +89,8 @@ export function Draft(rows: RolloutRows) {
 
   const nextLook = (now: number): number | null => {
     if (isHurried) return now + 1;
-    if (launchBatch !== null) return wakeAfterLaunch(launchBatch, rows.next, now);
-    return wakeAt(rollout, [...nodes.values()], rows.quiet, now);
+    const look = wakeAt(rollout, [...nodes.values()], rows.quiet, now);
+    return launchBatch === null ? look : Math.min(look ?? Infinity, now + UNHEARD_MS);
   };
 
   const finish = (now: number): RolloutDecision => ({

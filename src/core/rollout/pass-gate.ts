@@ -36,7 +36,7 @@ export function passGate(draft: Draft, now: number): void {
     return;
   }
   if (isHeld(draft, BEFORE_A_BATCH, now)) return;
-  draft.openBatch(draft.next.index, "forward");
+  draft.openBatch(draft.next.index, "forward", draft.next.nodes);
 }
 
 function isHeld(draft: Draft, holds: readonly Hold[], now: number): boolean {

@@ -6,7 +6,10 @@ import type { Draft } from "./draft.ts";
 
 export function passReverseGate(draft: Draft, now: number): void {
   const { rollout } = draft;
-  if (draft.isAnyAtWork()) return;
+  const next = lastOnTarget(draft);
+  // Nobody else can be at work once it goes back: it began when all were done.
+  const isOpening = rollout.status === "rolling_back" && next?.index === rollout.currentBatch;
+  if (draft.isAnyAtWork() && !isOpening) return;
   if (rollout.rollbackRequested) {
     rollout.rollbackRequested = false;
     rollout.cancelRequested = false;
@@ -16,7 +19,6 @@ export function passReverseGate(draft: Draft, now: number): void {
     });
   }
   if (rollout.status !== "rolling_back") return;
-  const next = lastOnTarget(draft);
   if (next === null) return end(draft);
   const isOver = rollout.intentNotAfter !== null && rollout.intentNotAfter <= now;
   if (isOver || rollout.intentCalledOff) {
@@ -27,16 +29,18 @@ export function passReverseGate(draft: Draft, now: number): void {
     };
     return;
   }
-  draft.openBatch(next, "reverse");
+  draft.openBatch(next.index, "reverse", next.nodes);
 }
 
 /** Counting what this very step has settled. */
-function lastOnTarget(draft: Draft): number | null {
-  const settledNow = [...draft.nodes.values()]
-    .filter((node) => node.status === "succeeded" && node.previous !== null)
+function lastOnTarget({ nodes, lastSucceeded }: Draft): Draft["lastSucceeded"] {
+  const settledNow = [...nodes.values()]
+    .filter((node) => node.changed && node.status === "succeeded" && node.previous !== null)
     .map((node) => node.batchIndex);
-  const last = Math.max(draft.lastSucceeded ?? -1, ...settledNow);
-  return last < 0 ? null : last;
+  const index = Math.max(lastSucceeded?.index ?? -1, ...settledNow);
+  if (index < 0) return null;
+  const before = lastSucceeded?.index === index ? lastSucceeded.nodes : 0;
+  return { index, nodes: before + settledNow.filter((batch) => batch === index).length };
 }
 
 function end(draft: Draft): void {

@@ -121,8 +121,8 @@ export interface RolloutRows {
   /** Over the whole rollout, the current batch included. */
   readonly counts: StatusCounts;
   readonly next: NextBatch | null;
-  /** The highest batch with a node that stands on the target and came from somewhere: the next one of a rollback. */
-  readonly lastSucceeded: number | null;
+  /** The highest batch with nodes that stand on the target and came from somewhere: the next one of a rollback. */
+  readonly lastSucceeded: Pick<NextBatch, "index" | "nodes"> | null;
   readonly signals: readonly SignalRow[];
   readonly reports: readonly ReportRow[];
   readonly launchesPerStep: number;

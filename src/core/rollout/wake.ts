@@ -1,8 +1,7 @@
 /** When a rollout wants to be looked at again, should nothing else happen. */
 import { LIMITS } from "../limits.ts";
 import type { DraftNode, DraftRollout } from "./draft.ts";
-import type { BatchLaunch } from "./decision.ts";
-import type { NextBatch, QuietNodes, RolloutRow } from "./rows.ts";
+import type { QuietNodes, RolloutRow } from "./rows.ts";
 
 /** A node that was never heard of has not begun when its command is over. */
 export const UNHEARD_MS = LIMITS.commandLifetimeMs + 60_000;
@@ -25,10 +24,6 @@ export function healthDueAt(rollout: RolloutRow, node: DraftNode, now: number): 
   if (node.direction === "forward") return rollout.healthUntil;
   return (node.installedAt ?? now) + rollout.healthWaitMs;
 }
-
-/** At once while nodes of the batch wait for theirs. */
-export const wakeAfterLaunch = ({ most }: BatchLaunch, next: NextBatch | null, now: number): number =>
-  most !== null && next !== null && next.nodes > most ? now + 1 : now + UNHEARD_MS;
 
 export function wakeAt(
   rollout: DraftRollout,

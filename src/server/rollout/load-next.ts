@@ -1,5 +1,5 @@
 /** What comes after the current batch, on the way forward and on the way back. */
-import type { NextBatch, SignalRow } from "../../core/rollout/rows.ts";
+import type { NextBatch, RolloutRows, SignalRow } from "../../core/rollout/rows.ts";
 import type { Transaction } from "../db/database.ts";
 import type { RolloutRecord } from "./rollout-record.ts";
 
@@ -51,15 +51,15 @@ export async function loadLastSucceeded(
   tx: Transaction,
   rollout: RolloutRecord,
   signals: readonly SignalRow[],
-): Promise<number | null> {
+): Promise<RolloutRows["lastSucceeded"]> {
   const goesBack =
     rollout.status === "rolling_back" ||
     rollout.rollback_requested ||
     signals.some(({ kind }) => kind === "rollback");
   if (!goesBack) return null;
-  const [row] = await tx<{ index: number }[]>`
-    select batch_index as index from rollout_nodes where rollout_id = ${rollout.id} and status = 'succeeded'
-      and previous_checksum is not null
-    order by batch_index desc limit 1`;
-  return row?.index ?? null;
+  const [row] = await tx<{ index: number; nodes: number }[]>`
+    select batch_index as index, count(*)::int as nodes from rollout_nodes
+    where rollout_id = ${rollout.id} and status = 'succeeded' and previous_checksum is not null
+    group by batch_index order by batch_index desc limit 1`;
+  return row ?? null;
 }

@@ -56,7 +56,8 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       node.batchIndex === rollout.currentBatch && node.status !== "pending";
     const begun = nodes.filter(isBegun).map((node) => ({ ...node }));
     const reported = new Set(reports.map(({ nodeId }) => nodeId));
-    const succeeded = nodes.filter(goesBack).map((node) => node.batchIndex);
+    const onTarget = nodes.filter(goesBack).map((node) => node.batchIndex);
+    const last = Math.max(...onTarget);
     return {
       rollout,
       batch: begun.filter((node) => isLookedAt(look, node, reported)),
@@ -64,7 +65,10 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       named: nodes.filter((node) => !isBegun(node) && isNamed(node)).map((node) => ({ ...node })),
       counts: counts(),
       next: loadNext(),
-      lastSucceeded: succeeded.length === 0 ? null : Math.max(...succeeded),
+      lastSucceeded:
+        onTarget.length === 0
+          ? null
+          : { index: last, nodes: onTarget.filter((batch) => batch === last).length },
       signals,
       reports,
       ...bounds,
@@ -114,7 +118,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       direction === "forward" ? node.status === "pending" : goesBack(node);
     return nodes
       .filter((node) => node.batchIndex === index && isMeant(node))
-      .slice(0, most ?? undefined)
+      .slice(0, most)
       .map(({ nodeId, attempt }) => ({
         nodeId,
         direction,

@@ -94,3 +94,47 @@ test("a window that closes keeps the rest of the batch", () => {
   table.advance(T0 + 1);
   expect(atWork(table)).toHaveLength(2);
 });
+
+/** All of it stands on the target, and the first step back has been made. */
+function goingBack(wish: Partial<Parameters<typeof started>[0]> = {}) {
+  const table = started({ ...LARGE, nodes: 7, healthWaitMs: 0, ...wish });
+  for (let at = T0 + 1; table.rollout().status === "running"; at += 1) everyoneReports(table, at);
+  expect(table.statuses()).toEqual(times(7, "succeeded"));
+  table.signal("rollback");
+  table.advance(T0 + 100);
+  return table;
+}
+
+test("ROLL-14: a large batch goes back over several steps, and the one before it waits until it is done", () => {
+  const table = goingBack();
+  expect([table.rollout().currentBatch, atWork(table).length]).toEqual([1, 2]);
+  everyoneReports(table, T0 + 101);
+  expect([table.rollout().currentBatch, atWork(table).length, table.wakeAt()]).toEqual([0, 2, T0 + 102]);
+  table.advance(T0 + 102);
+  expect([atWork(table).length, table.wakeAt()]).toEqual([4, T0 + 103]);
+  table.advance(T0 + 103);
+  expect(atWork(table).length).toBe(5);
+  const opened = table.events.filter((event) => event.kind === "rollout.batch");
+  expect(opened.filter(({ direction }) => direction === "reverse").map(({ batch }) => batch)).toEqual([1, 0]);
+  everyoneReports(table, T0 + 104);
+  expect(table.rollout().status).toBe("rolled_back");
+  expect(table.statuses()).toEqual(times(7, "rolled_back"));
+});
+
+test("ROLL-14: with a node of a later batch still on its way back, no node of an earlier one begins", () => {
+  const table = goingBack();
+  const [first] = atWork(table);
+  table.report(first!, T0 + 101, COMPLETED);
+  table.heartbeat(first!, T0 + 101);
+  table.advance(T0 + 101);
+  table.advance(T0 + 102);
+  expect([table.rollout().currentBatch, atWork(table).length]).toEqual([1, 1]);
+});
+
+test("ROLL-14: a window that closes keeps the rest of a batch that goes back", () => {
+  const table = goingBack({ intentNotAfter: T0 + 102 });
+  everyoneReports(table, T0 + 101);
+  expect([table.rollout().currentBatch, atWork(table).length]).toEqual([0, 2]);
+  table.advance(T0 + 102);
+  expect([atWork(table).length, table.rollout().why]).toMatchObject([2, { code: "INTENT_EXPIRED" }]);
+});

@@ -42,7 +42,7 @@ const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
     "a batch begins in spite of a pause",
     writing(({ rollout }, { rollout: was, next }) =>
       was.status === "running" && rollout.why?.code === "PAUSED" && next !== null
-        ? { launchBatch: { index: next.index, direction: "forward", most: null } }
+        ? { launchBatch: { index: next.index, direction: "forward", most: 1 } }
         : {},
     ),
   ],
