@@ -8,6 +8,7 @@ import type { Shutdown } from "../host/shutdown.ts";
 import { createDeliveryFinder } from "./agents/deliveries.ts";
 import { createHeartbeatStore } from "./agents/heartbeats.ts";
 import { createAgentListener } from "./agents/listener.ts";
+import { createParcels } from "./agents/parcels.ts";
 import { openPolls } from "./agents/polls.ts";
 import { createReportStore } from "./agents/reports.ts";
 import { createStandings } from "./agents/standings.ts";
@@ -19,7 +20,9 @@ import { createTokenService } from "./auth/tokens.ts";
 import type { HostPort, ServerConfig } from "./config.ts";
 import { startEndingAbandoned } from "./db/abandoned.ts";
 import { migrate } from "./db/migrate.ts";
-import { startDrive } from "./drive/drive.ts";
+import { connectEngine } from "./drive/engine.ts";
+import { createGroupNudge, createNudge } from "./drive/nudge.ts";
+import { createDriveThread } from "./drive/thread.ts";
 import { startEngines } from "./engines.ts";
 import { openEventStream } from "./events/stream.ts";
 import { startHealthLoops } from "./health/loop.ts";
@@ -37,7 +40,7 @@ import { republishStale } from "./keys/republish.ts";
 import { createKeyService } from "./keys/service.ts";
 import { fileSigners } from "./keys/signer-store.ts";
 import { createManifestReader } from "./manifests/reader.ts";
-import { countStep, gaugeRollouts, type CommittedStep } from "./metrics/rollout-metrics.ts";
+import { countStep, gaugeRollouts } from "./metrics/rollout-metrics.ts";
 import { createServerMetrics } from "./metrics/server-metrics.ts";
 import { gaugeState } from "./metrics/state-metrics.ts";
 import { startNotifications } from "./notify/start.ts";
@@ -63,7 +66,12 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   await ensureDirectory(config.dataDir, 0o711);
   await ensureDirectory(config.keysDir, 0o700);
 
-  // Registered first: a signal in the middle of their start ends it, and waits until nothing of them is left.
+  const drive = createDriveThread((lost) => {
+    log.error("the thread of the steps was lost", { error: lost });
+    void shutdown.shutdown("no step can be made here").finally(() => process.exit(1));
+  });
+  shutdown.onShutdown("drive's thread", drive.stop);
+  // Registered before they are up: a signal in the middle of their start ends it, and waits until nothing of them is left.
   const starting = startEngines(config, log, shutdown.signal);
   shutdown.onShutdown("engines", async () => (await starting).stop());
   const engines = await starting;
@@ -84,20 +92,23 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
 
   gaugeRollouts(metrics, db);
   gaugeState(metrics, db);
-  const onCommitted = (step: CommittedStep) => countStep(metrics, step);
-  const drive = await startDrive({
-    db,
-    address: engines.restate,
-    authority: ring,
-    handlers: config.handlers,
-    onCommitted,
-    log,
-  });
-  shutdown.onShutdown("drive", drive.stop);
-  const events = await openEventStream(db);
-  shutdown.onShutdown("events", events.close);
   const polls = await openPolls(db);
   shutdown.onShutdown("polls", polls.close);
+  const standings = createStandings(polls, clock.now);
+  const parcels = createParcels(polls, standings, clock.now);
+  const { database, restate: address } = engines;
+  const { handlers, keysDir, logLevel } = config;
+  shutdown.onShutdown("drive", drive.stop);
+  await drive.start(
+    { database, address, handlers, clusterId, keysDir, logLevel, from: polls.name },
+    { onCounts: (counts) => countStep(metrics, counts), onParcels: (each) => void parcels.deliver(each) },
+  );
+  const engine = connectEngine(address);
+  shutdown.onShutdown("engine", engine.close);
+  const nudge = createNudge({ db, engine, log });
+  const nudgeGroup = createGroupNudge({ db, engine, log });
+  const events = await openEventStream(db);
+  shutdown.onShutdown("events", events.close);
   ring.onChange(() => {
     bundle.forget();
     polls.wakeAll();
@@ -116,9 +127,10 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     db,
     polls,
     findDelivery: createDeliveryFinder(db, bundle, ring),
-    standings: createStandings(polls, clock.now),
+    standings,
+    parcels,
     storeHeartbeat: createHeartbeatStore(db, (count) => metrics.heartbeats.add({ outcome: "stored" }, count)),
-    storeReports: createReportStore(db, drive.nudge),
+    storeReports: createReportStore(db, nudge),
     now: clock.now,
   });
   const agentUrl = await listen(agents, config.agentListen, "https", config.names[0]);
@@ -149,7 +161,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   const manifests = createManifestReader(() => config.configDir);
   const intents = { clusterId, bundle: async () => (await bundle()).content };
   const steering = { db, manifests, intents, now: clock.now };
-  const rollouts = createRolloutService({ ...steering, nudge: drive.nudge });
+  const rollouts = createRolloutService({ ...steering, nudge });
   const operators = await createOperatorsApp({
     db,
     clock,
@@ -165,7 +177,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     enrollUrl: () => enrollUrl,
     manifests,
     rollouts,
-    groups: createGroupService({ ...steering, nudgeGroup: drive.nudgeGroup }),
+    groups: createGroupService({ ...steering, nudgeGroup }),
     webhooks: notifications.webhooks,
     events,
     revokeNode: (id, actor, reason) => revokeNode(db, id, actor, reason),

@@ -6,13 +6,24 @@ import { canonicalBytes } from "./canonical-json.ts";
 import { digestOf } from "./digest.ts";
 import { decodeFrame, signFrame } from "./frame.ts";
 import type { Signer } from "./keys.ts";
+import { isSealed, type SealedContent } from "./sealed-content.ts";
 import { parseCanonical } from "./strict-json.ts";
 import { checkThreshold, onlineKeyFor, type TimeWindow } from "./trusted-keys.ts";
 
 export type CommandDraft = Omit<CommandHeader, "content_hash" | "signer_key_id">;
 
-export function signCommand(draft: CommandDraft, payload: UpgradePayload, signer: Signer): Buffer {
-  const content = canonicalBytes(payload);
+/** Nodes with the same payload share its bytes and their hash. */
+export function sealPayload(payload: UpgradePayload): SealedContent {
+  const bytes = canonicalBytes(payload);
+  return { bytes, content_hash: digestOf(bytes) };
+}
+
+export function signCommand(
+  draft: CommandDraft,
+  payload: UpgradePayload | SealedContent,
+  signer: Signer,
+): Buffer {
+  const { bytes, content_hash } = isSealed(payload) ? payload : sealPayload(payload);
   const header: CommandHeader = {
     assignment_config_version: draft.assignment_config_version,
     attempt: draft.attempt,
@@ -20,7 +31,7 @@ export function signCommand(draft: CommandDraft, payload: UpgradePayload, signer
     cluster_id: draft.cluster_id,
     command_id: draft.command_id,
     command_type: draft.command_type,
-    content_hash: digestOf(content),
+    content_hash,
     direction: draft.direction,
     expires_at: draft.expires_at,
     fingerprint: draft.fingerprint,
@@ -31,7 +42,7 @@ export function signCommand(draft: CommandDraft, payload: UpgradePayload, signer
     signer_key_id: signer.record.key_id,
     subject_node_id: draft.subject_node_id,
   }; // in the order of the canonical form, as the headers of snapshots
-  return signFrame(COMMAND_DOMAIN, header, content, [signer]);
+  return signFrame(COMMAND_DOMAIN, header, bytes, [signer]);
 }
 
 export interface VerifiedCommand {

@@ -9,6 +9,7 @@ import type { NodeId } from "../../core/ids.ts";
 import type { PollRequest, PollResponse } from "../../core/protocol/agent-api.ts";
 import type { SnapshotVersion } from "../../core/snapshot/envelope.ts";
 import type { Database } from "../db/database.ts";
+import type { SentCommand } from "../rollout/parcel.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { bundleInStep, type BundleSource } from "../keys/bundle-in-step.ts";
 import { bundlesAfter } from "../snapshots/bundles.ts";
@@ -17,7 +18,7 @@ import { isHeadDue, readAuthorityTime, signHeadFor } from "./heads.ts";
 import { raiseCommandSequences } from "./restored-sequences.ts";
 import { findSnapshots, type SnapshotRow } from "./snapshot-rows.ts";
 import type { Standing } from "./standings.ts";
-import { COMMANDS_MAX, findCommands, findVoidIntents, type SentCommand } from "./waiting.ts";
+import { COMMANDS_MAX, findCommands, findVoidIntents } from "./waiting.ts";
 
 export interface DeliveryQuery {
   readonly nodeId: NodeId;

@@ -2,6 +2,7 @@
  * Heads, signed when a node asks (SNAP-17, ADR 11).
  *
  * 1. Time is the database's: that is what revocations are dated with, on whatever replica they were written.
+ * 2. A revocation is dated before it is committed: a head that was signed in between does not know it.
  */
 import type { NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -14,6 +15,8 @@ import type { StoredBundle } from "../snapshots/bundles.ts";
 import type { SnapshotRow } from "./snapshot-rows.ts";
 
 const REVOKED_MAX = 1_000;
+/** No transaction is left waiting for longer: see `openDatabase`. */
+const COMMIT_MAX_MS = 15_000;
 
 interface DatedRevocation extends Revocation {
   readonly at: number;
@@ -49,7 +52,7 @@ export function isHeadDue(
   { now, revoked }: AuthorityTime,
 ): boolean {
   if (headIssuedAt === null || now - headIssuedAt >= LIMITS.headRefreshMs) return true;
-  return revoked(nodeId).some(({ at }) => at > headIssuedAt);
+  return revoked(nodeId).some(({ at }) => at > headIssuedAt - COMMIT_MAX_MS); // (2)
 }
 
 export function signHeadFor(authority: Authority, bundle: StoredBundle, { now, revoked }: AuthorityTime) {

@@ -3,10 +3,12 @@
  *
  * 1. A poll registers before it looks, so that nothing falls between the look and the wait.
  * 2. Revocation ends a node's polls at once.
+ * 3. What this replica tells the others it has told its own waiters already.
  */
+import { randomUUID } from "node:crypto";
 import type { NodeId } from "../../core/ids.ts";
 import type { Database } from "../db/database.ts";
-import { EVERYONE, NODES_CHANNEL } from "../rollout/wake.ts";
+import { EVERYONE, NODES_CHANNEL, readNotice } from "../rollout/wake.ts";
 
 export interface Waiter {
   /** Resolves when woken, after the time, or when the caller has left. */
@@ -16,6 +18,8 @@ export interface Waiter {
 }
 
 export interface Polls {
+  /** Of this replica, in what it tells the others. */
+  readonly name: string;
   register(nodeId: NodeId): Waiter;
   wake(nodeId: NodeId): void;
   wakeAll(): void;
@@ -26,6 +30,7 @@ export interface Polls {
 }
 
 export async function openPolls(db: Database): Promise<Polls> {
+  const name = randomUUID();
   const waiting = new Map<NodeId, Set<() => void>>();
   const woken = new Map<NodeId, number>();
   let wakes = 0;
@@ -80,13 +85,16 @@ export async function openPolls(db: Database): Promise<Polls> {
 
   const listener = await db.listen(
     NODES_CHANNEL,
-    (ids) => {
-      if (ids === EVERYONE) return wakeAll();
-      for (const id of ids.split(",")) wake(id as NodeId);
+    (text) => {
+      if (text === EVERYONE) return wakeAll();
+      const { from, nodeIds } = readNotice(text);
+      if (from === name) return; // (3)
+      for (const id of nodeIds) wake(id);
     },
     wakeAll, // After a lost connection: what was missed is looked up.
   );
   return {
+    name,
     register,
     wake,
     wakeAll,

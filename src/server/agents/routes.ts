@@ -9,6 +9,7 @@ import type { Database } from "../db/database.ts";
 import type { DeliveryQuery, FindDelivery } from "./deliveries.ts";
 import { receivedHeartbeat } from "./heartbeat-body.ts";
 import type { StoreHeartbeat } from "./heartbeats.ts";
+import type { HeldParcels } from "./parcels.ts";
 import type { Polls, Waiter } from "./polls.ts";
 import type { StoreReports } from "./reports.ts";
 import type { Standings } from "./standings.ts";
@@ -18,6 +19,7 @@ export interface AgentRoutesDeps {
   readonly polls: Polls;
   readonly findDelivery: FindDelivery;
   readonly standings: Standings;
+  readonly parcels: Pick<HeldParcels, "take">;
   readonly storeHeartbeat: StoreHeartbeat;
   readonly storeReports: StoreReports;
   readonly now: () => number;
@@ -67,7 +69,7 @@ async function poll(
   const headIssuedAt = head_issued_at === null ? null : Date.parse(head_issued_at);
   const query = { nodeId, have, mark, serials, headIssuedAt, resync };
   for (let known = deps.standings.isCurrent(query); ; known = false) {
-    const answer = known ? null : await look(deps, query);
+    const answer = known ? null : (deps.parcels.take(query) ?? (await look(deps, query)));
     if (answer !== null) return answer;
     const left = until - deps.now();
     if (left <= 0 || waiter.hasLeft()) return null;

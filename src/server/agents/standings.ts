@@ -22,24 +22,26 @@ export interface Standing {
 export interface Standings {
   /** Nothing can be there for it. */
   isCurrent(query: DeliveryQuery): boolean;
+  /** Where a node was left of which nobody was told anything since. */
+  of(nodeId: NodeId): Standing | null;
   /** To be called before the look; the result notes where the node stands after it. */
   looking(nodeId: NodeId): (standing: Standing | null) => void;
 }
 
 export function createStandings(polls: Pick<Polls, "stamp">, now: () => number): Standings {
   const known = new Map<NodeId, Standing & { readonly stamp: number }>();
+
+  function of(nodeId: NodeId): Standing | null {
+    const standing = known.get(nodeId);
+    return standing?.stamp === polls.stamp(nodeId) ? standing : null;
+  }
+
   return {
+    of,
     isCurrent(query) {
-      const standing = known.get(query.nodeId);
+      const standing = of(query.nodeId);
       return (
-        standing !== undefined &&
-        standing.stamp === polls.stamp(query.nodeId) &&
-        query.headIssuedAt !== null &&
-        query.headIssuedAt >= (standing.headIssuedAt ?? 0) &&
-        now() - query.headIssuedAt < LIMITS.headRefreshMs &&
-        query.resync.length === 0 &&
-        query.mark === standing.mark &&
-        sameVersions(query.have, standing.have)
+        standing !== null && standsAt(query, standing) && now() - query.headIssuedAt! < LIMITS.headRefreshMs
       );
     },
     looking(nodeId) {
@@ -51,6 +53,14 @@ export function createStandings(polls: Pick<Polls, "stamp">, now: () => number):
     },
   };
 }
+
+/** It has all that it was handed, has a head, and asks for nothing again. */
+export const standsAt = (query: DeliveryQuery, standing: Standing): boolean =>
+  query.headIssuedAt !== null &&
+  query.headIssuedAt >= (standing.headIssuedAt ?? 0) &&
+  query.resync.length === 0 &&
+  query.mark === standing.mark &&
+  sameVersions(query.have, standing.have);
 
 function sameVersions(a: Standing["have"], b: Standing["have"]): boolean {
   const scopes = Object.keys(a) as (keyof Standing["have"])[];

@@ -1,19 +1,14 @@
 /** What waits for nodes besides snapshots: commands above their mark, and intents that were called off. */
 import type { NodeId, RolloutId } from "../../core/ids.ts";
-import type { CommandDelivery } from "../../core/protocol/agent-api.ts";
 import type { MerkleProof } from "../../core/protocol/intent.ts";
 import type { Database } from "../db/database.ts";
+import type { SentCommand } from "../rollout/parcel.ts";
 import type { DeliveryQuery } from "./deliveries.ts";
 
 /** A node takes no more at once. */
 export const COMMANDS_MAX = 16;
 
 type WaitingQuery = Pick<DeliveryQuery, "nodeId" | "mark" | "serials">;
-
-export interface SentCommand {
-  readonly sequence: number;
-  readonly delivery: CommandDelivery;
-}
 
 export async function findCommands(
   db: Database,

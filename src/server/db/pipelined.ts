@@ -7,6 +7,8 @@
  * 2. It ends when all have ended, also when one has failed: what an item still sends finds the transaction, and not a
  *    connection that has been given back. The failure is the first one, not what followed from it.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 type Item = () => PromiseLike<unknown> | undefined;
 type Results<Items extends readonly Item[]> = {
   -readonly [At in keyof Items]: Awaited<ReturnType<Items[At]>>;
@@ -20,5 +22,31 @@ export async function pipelined<const Items extends readonly Item[]>(
     return (await Promise.all(begun)) as Results<Items>;
   } finally {
     await Promise.allSettled(begun); // (2)
+  }
+}
+
+/**
+ * Work on many rows, part by part: while the database writes one part, the next is made here, and between two of them
+ * everybody else has a turn. Ends as `pipelined` does (2).
+ */
+export async function partByPart<Row, Made>(
+  rows: readonly Row[],
+  size: number,
+  make: (part: readonly Row[]) => Made,
+  write: (made: Made) => Promise<unknown>,
+): Promise<Made[]> {
+  const made: Made[] = [];
+  const writes: Promise<unknown>[] = [];
+  try {
+    for (let at = 0; at < rows.length; at += size) {
+      const part = make(rows.slice(at, at + size));
+      made.push(part);
+      writes.push(write(part));
+      await nextTurn(); // what was written leaves for the database
+    }
+    await Promise.all(writes);
+    return made;
+  } finally {
+    await Promise.allSettled(writes);
   }
 }

@@ -1,4 +1,4 @@
-/** The drive of this replica: handlers that Restate calls, nudges, and the sweep for what was lost. */
+/** The drive of this replica: handlers that Restate calls, and the sweep for what was lost. It has a thread of its own. */
 import type { Logger } from "../../host/log.ts";
 import type { Database } from "../db/database.ts";
 import { advanceGroup } from "../group/advance.ts";
@@ -6,7 +6,7 @@ import { advanceRollout, type AdvanceDeps } from "../rollout/advance.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { connectEngine, type EngineAddress } from "./engine.ts";
 import { serveHandlers, type HandlerOptions } from "./endpoint.ts";
-import { createGroupNudge, createNudge, type Nudge, type NudgeGroup } from "./nudge.ts";
+import { createGroupNudge, createNudge } from "./nudge.ts";
 import { createRegistration } from "./registration.ts";
 import { startSweep } from "./sweep.ts";
 import { SERVER_VERSION } from "../version.ts";
@@ -17,26 +17,25 @@ export interface DriveDeps {
   readonly authority: Authority;
   readonly handlers: Omit<HandlerOptions, "identityKey">;
   readonly onCommitted: AdvanceDeps["onCommitted"];
+  readonly handOver: NonNullable<AdvanceDeps["handOver"]>;
   readonly log: Logger;
 }
 
 export interface RunningDrive {
-  readonly nudge: Nudge;
-  readonly nudgeGroup: NudgeGroup;
   /** True when a real invocation went through the engine and came back. */
   answers(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
 export async function startDrive(deps: DriveDeps): Promise<RunningDrive> {
-  const { db, address, authority, handlers, onCommitted, log } = deps;
+  const { db, address, authority, handlers, onCommitted, handOver, log } = deps;
   const engine = connectEngine(address);
   const nudge = createNudge({ db, engine, log });
   const nudgeGroup = createGroupNudge({ db, engine, log });
   const endpoint = await serveHandlers(
     {
       rollouts: {
-        advance: (id) => advanceRollout({ db, authority, onCommitted, nudgeGroup }, id),
+        advance: (id) => advanceRollout({ db, authority, onCommitted, nudgeGroup, handOver }, id),
         wakeAtOf: async (id) => wakeAtIn(await db<Waking[]>`select wake_at from rollouts where id = ${id}`),
       },
       groups: {
@@ -51,8 +50,6 @@ export async function startDrive(deps: DriveDeps): Promise<RunningDrive> {
   const registration = createRegistration(engine, { ...endpoint, build: SERVER_VERSION }, log);
   const sweep = startSweep(db, engine, registration, log);
   return {
-    nudge,
-    nudgeGroup,
     answers: registration.answers,
     async stop() {
       await sweep.stop();

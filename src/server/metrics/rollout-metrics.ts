@@ -16,20 +16,41 @@ export interface CommittedStep {
   readonly now: number;
 }
 
-export function countStep(metrics: ServerMetrics, step: CommittedStep): void {
+/** What the counters take of it: plain data, because steps have a thread of their own. */
+export interface StepCounts {
+  readonly chain: string;
+  readonly strategy: string;
+  readonly upgrades: readonly Ended[];
+  readonly rollout: Ended | null;
+}
+
+interface Ended {
+  readonly status: string;
+  readonly seconds: number;
+}
+
+export function countsOfStep(step: CommittedStep): StepCounts {
   const { chain, strategy, decision, now } = step;
   const before = new Map(step.batch.map((node) => [node.nodeId, node]));
-  for (const { nodeId, status } of decision.nodes) {
+  const upgrades = decision.nodes.flatMap(({ nodeId, status }) => {
     // A node that was skipped was not upgraded, and one that ended before ends only once.
-    if (!isSettled(status) || status === "skipped" || before.get(nodeId)?.status === status) continue;
-    const launchedAt = before.get(nodeId)?.launchedAt ?? now;
-    metrics.nodeUpgrades.add({ chain, status });
-    metrics.nodeUpgradeSeconds.observe({ chain, status }, (now - launchedAt) / 1000);
-  }
+    if (!isSettled(status) || status === "skipped" || before.get(nodeId)?.status === status) return [];
+    return [{ status, seconds: (now - (before.get(nodeId)?.launchedAt ?? now)) / 1000 }];
+  });
   const { status } = decision.rollout;
-  if (!step.wasActive || isActive(status)) return;
-  metrics.rolloutTotal.add({ chain, strategy, status });
-  metrics.rolloutSeconds.observe({ chain, strategy, status }, (now - (step.startedAt ?? now)) / 1000);
+  const hasEnded = step.wasActive && !isActive(status);
+  const rollout = hasEnded ? { status, seconds: (now - (step.startedAt ?? now)) / 1000 } : null;
+  return { chain, strategy, upgrades, rollout };
+}
+
+export function countStep(metrics: ServerMetrics, { chain, strategy, upgrades, rollout }: StepCounts): void {
+  for (const { status, seconds } of upgrades) {
+    metrics.nodeUpgrades.add({ chain, status });
+    metrics.nodeUpgradeSeconds.observe({ chain, status }, seconds);
+  }
+  if (rollout === null) return;
+  metrics.rolloutTotal.add({ chain, strategy, status: rollout.status });
+  metrics.rolloutSeconds.observe({ chain, strategy, status: rollout.status }, rollout.seconds);
 }
 
 export function gaugeRollouts(metrics: ServerMetrics, db: Database): void {

@@ -14,6 +14,7 @@ import type { CommittedStep } from "../metrics/rollout-metrics.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { commitDecision, isNewsForGroup } from "./commit.ts";
 import { loadRollout } from "./load.ts";
+import type { HandOver, Parcels } from "./parcel.ts";
 
 export interface Advanced {
   readonly status: RolloutStatus;
@@ -27,6 +28,8 @@ export interface AdvanceDeps {
   readonly onCommitted: (step: CommittedStep) => void;
   /** A component has moved. */
   readonly nudgeGroup: (id: GroupId) => void;
+  /** To the nodes that wait at this replica; without it they are told as all others are. */
+  readonly handOver?: HandOver;
 }
 
 export async function advanceRollout(deps: AdvanceDeps, id: RolloutId): Promise<Advanced | null> {
@@ -38,12 +41,13 @@ export async function advanceRollout(deps: AdvanceDeps, id: RolloutId): Promise<
     if (loaded === null) return null;
     const { rows, now, chain, strategy, startedAt } = loaded;
     const decision = decideRollout(rows, now);
-    await commitDecision(tx, authority, loaded, decision, now);
+    const parcels = await commitDecision(tx, authority, loaded, decision, now, deps.handOver?.from);
     const wasActive = isActive(rows.rollout.status);
     const { groupId } = loaded;
-    return { chain, strategy, startedAt, wasActive, batch: rows.batch, decision, now, groupId };
+    return { chain, strategy, startedAt, wasActive, batch: rows.batch, decision, now, groupId, parcels };
   });
   if (step === null) return null;
+  deps.handOver?.deliver(step.parcels);
   deps.onCommitted(step);
   if (step.groupId !== null && isNewsForGroup(step.decision)) deps.nudgeGroup(step.groupId);
   return { status: step.decision.rollout.status, wakeAt: step.decision.wakeAt, now: step.now };
@@ -51,4 +55,5 @@ export async function advanceRollout(deps: AdvanceDeps, id: RolloutId): Promise<
 
 interface Moved {
   readonly groupId: GroupId | null;
+  readonly parcels: Parcels;
 }

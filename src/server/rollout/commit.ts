@@ -9,8 +9,9 @@ import { appendEvents } from "../events/append.ts";
 import { raiseIncidents } from "../incidents/raise.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { eventsOf } from "./decided-events.ts";
-import { launchNodes } from "./launch.ts";
+import { launchNodes, parcelOf } from "./launch.ts";
 import type { LoadedRollout } from "./load.ts";
+import type { Parcels } from "./parcel.ts";
 import { settleNodes } from "./settle.ts";
 import { notifyNodes } from "./wake.ts";
 
@@ -20,7 +21,8 @@ export async function commitDecision(
   { rows, groupId }: Pick<LoadedRollout, "rows" | "groupId">,
   decision: RolloutDecision,
   now: number,
-): Promise<void> {
+  from?: string,
+): Promise<Parcels> {
   const { id } = rows.rollout;
   const [, opened] = await pipelined(
     () => patchNodes(tx, id, decision.nodes, now),
@@ -31,20 +33,25 @@ export async function commitDecision(
   const settled = decision.nodes.filter((node) => isSettled(node.status));
   const touched = settled.filter((node) => node.stands !== "untouched");
   const moved = [...launches, ...touched];
-  await pipelined(
+  const [, launched] = await pipelined(
     () => lockNodes(tx, moved),
     () => launchNodes(tx, authority, id, launches, now),
   );
-  await settleNodes(tx, authority, id, touched, now);
+  const published = await settleNodes(tx, authority, id, touched, now);
   if (decision.skipPending)
     await tx`update rollout_nodes set status = 'skipped' where rollout_id = ${id} and status = 'pending'`;
   const movedIds = moved.map(({ nodeId }) => nodeId);
   await pipelined(
     () => patchRollout(tx, id, decision, now),
-    () => notifyNodes(tx, movedIds),
+    () => notifyNodes(tx, movedIds, from),
     () => raiseIncidents(tx, id, decision.incidents, now),
   );
   await appendEvents(tx, eventsOf({ id, groupId }, decision.events, opened)); // the last: its lock is everybody's
+  return new Map([
+    ...movedIds.map((nodeId) => [nodeId, null] as const),
+    ...launched,
+    ...published.map((snapshot) => [snapshot.nodeId, parcelOf(snapshot, null)] as const),
+  ]);
 }
 
 /** A group looks at its components' states and at what they have read, not at their nodes. */

@@ -12,14 +12,20 @@ import {
 } from "../../core/protocol/command.ts";
 import type { Launch } from "../../core/rollout/decision.ts";
 import type { ConfigRef, RunSpec } from "../../core/upgrade/job.ts";
-import { signCommand } from "../../trust/command.ts";
+import { sealPayload, signCommand } from "../../trust/command.ts";
+import type { SealedContent } from "../../trust/sealed-content.ts";
 import type { Transaction } from "../db/database.ts";
-import { pipelined } from "../db/pipelined.ts";
+import { partByPart, pipelined } from "../db/pipelined.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { publishAssignments } from "../snapshots/publish-assignments.ts";
+import type { PublishedSnapshot } from "../snapshots/publish.ts";
 import { configsOf } from "./rollout-configs.ts";
 import { enterMaintenance, type Launched } from "./maintenance.ts";
-import { storeCommands } from "./store-commands.ts";
+import type { Parcel } from "./parcel.ts";
+import { proofsOf } from "./proofs.ts";
+import { storeCommands, type NewCommand } from "./store-commands.ts";
+
+const COMMANDS_AT_ONCE = 200;
 
 interface RolloutFacts {
   readonly id: RolloutId;
@@ -31,6 +37,7 @@ interface RolloutFacts {
   readonly target_binary_checksum: Digest;
   readonly run: RunSpec;
   readonly intent_digest: Digest | null;
+  readonly intent_frame: Buffer | null;
 }
 
 export async function launchNodes(
@@ -39,21 +46,23 @@ export async function launchNodes(
   rolloutId: RolloutId,
   launches: readonly Launch[],
   now: number,
-): Promise<void> {
-  if (launches.length === 0) return;
+): Promise<(readonly [NodeId, Parcel | null])[]> {
+  if (launches.length === 0) return [];
   const launchOf = new Map(launches.map((launch) => [launch.nodeId, launch]));
   const ids = [...launchOf.keys()];
-  const [[rollout], configs, launched] = await pipelined(
+  const [[rollout], configs, proofs, launched] = await pipelined(
     () => tx<RolloutFacts[]>`select * from rollouts where id = ${rolloutId}`,
     () => configsOf(tx, rolloutId, ids),
+    () => proofsOf(tx, rolloutId, ids),
     () => enterMaintenance(tx, rolloutId, ids),
   );
   const [, published] = await pipelined(
     () => assign(tx, rollout!, launched, launchOf),
     () => publishAssignments(tx, authority, ids, now),
   );
-  const versions = new Map(published.map(({ nodeId, version }) => [nodeId, version]));
-  const commands = launched.map((node) => {
+  const assignments = new Map(published.map((snapshot) => [snapshot.nodeId, snapshot]));
+  const seal = sealOnce();
+  const commandFor = (node: Launched): NewCommand => {
     const launch = launchOf.get(node.node_id)!;
     const payload = payloadOf(rollout!, node, launch, configs.get(node.node_id)!);
     const commandId = CommandId.parse(randomUUID());
@@ -69,12 +78,12 @@ export async function launchNodes(
         intent_digest: rollout!.intent_digest,
         direction: launch.direction,
         attempt: launch.attempt,
-        assignment_config_version: versions.get(node.node_id)!,
+        assignment_config_version: assignments.get(node.node_id)!.version,
         fingerprint: payload.artifact.fingerprint,
         issued_at: new Date(now).toISOString(),
         expires_at: new Date(now + LIMITS.commandLifetimeMs).toISOString(),
       },
-      payload,
+      seal(payload),
       authority.signers()[0],
     );
     return {
@@ -84,8 +93,36 @@ export async function launchNodes(
       direction: launch.direction,
       attempt: launch.attempt,
     };
+  };
+  const parts = await partByPart(
+    launched,
+    COMMANDS_AT_ONCE,
+    (part) => part.map(commandFor),
+    (part) => storeCommands(tx, rolloutId, part, now),
+  );
+  const intent = rollout!.intent_frame?.toString("base64") ?? null;
+  return parts.flat().map(({ node_id, sequence, frame }) => {
+    const delivery = { command: frame, intent, proof: proofs.get(node_id)! };
+    return [node_id, parcelOf(assignments.get(node_id)!, { sequence, delivery })];
   });
-  await storeCommands(tx, rolloutId, commands, now);
+}
+
+export function parcelOf(assignment: PublishedSnapshot, command: Parcel["command"]): Parcel | null {
+  const { epoch, version, frame } = assignment;
+  return frame === null
+    ? null
+    : { assignment: { epoch, version, frame: frame().toString("base64") }, command };
+}
+
+/** Most nodes of a step get the same. */
+function sealOnce(): (payload: UpgradePayload) => SealedContent {
+  const sealed = new Map<string, SealedContent>();
+  return (payload) => {
+    const key = JSON.stringify(payload);
+    const known = sealed.get(key) ?? sealPayload(payload);
+    sealed.set(key, known);
+    return known;
+  };
 }
 
 async function assign(

@@ -5,6 +5,7 @@ import type { Transaction } from "../db/database.ts";
 import { pipelined } from "../db/pipelined.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { publishAssignments } from "../snapshots/publish-assignments.ts";
+import type { PublishedSnapshot } from "../snapshots/publish.ts";
 
 export async function settleNodes(
   tx: Transaction,
@@ -12,8 +13,8 @@ export async function settleNodes(
   rolloutId: RolloutId,
   nodes: readonly NodePatch[],
   now: number,
-): Promise<void> {
-  if (nodes.length === 0) return;
+): Promise<PublishedSnapshot[]> {
+  if (nodes.length === 0) return [];
   const ids = (pick: (node: NodePatch) => boolean): NodeId[] => nodes.filter(pick).map((node) => node.nodeId);
   const upgraded = ids((node) => node.stands === "target");
   const restored = ids((node) => node.stands === "previous");
@@ -23,11 +24,12 @@ export async function settleNodes(
     () => settleUpgraded(tx, rolloutId, upgraded),
     () => settleRestored(tx, rolloutId, restored),
   );
-  await pipelined(
+  const [, , published] = await pipelined(
     () => tx`update nodes set state = 'degraded' where id = any(${broken}) and state = 'maintenance'`,
     () => tx`update nodes set state = 'active' where id = any(${known}) and state = 'maintenance'`,
     () => publishAssignments(tx, authority, known, now),
   );
+  return published;
 }
 
 async function settleUpgraded(

@@ -13,27 +13,34 @@ import { LIMITS } from "../../core/limits.ts";
 import type { SnapshotVersion } from "../../core/snapshot/envelope.ts";
 import type { CompiledScope } from "../../core/snapshot/roles.ts";
 import type { NodeRole } from "../../core/snapshot/scopes.ts";
+import { joinFrame } from "../../trust/frame.ts";
 import { sealContent, type SealedContent } from "../../trust/sealed-content.ts";
 import { signSealed } from "../../trust/snapshot.ts";
 import type { Transaction } from "../db/database.ts";
-import { pipelined } from "../db/pipelined.ts";
+import { partByPart, pipelined } from "../db/pipelined.ts";
 import type { Authority } from "./authority.ts";
 import { refusalOf, type CompiledItem, type Refusal } from "./compile-batch.ts";
 import { createIncrements, type Increments } from "./increments.ts";
 import {
   keyOf,
   readPublished,
+  storeContents,
   storeSnapshots,
   type LastPublished,
   type NewSnapshot,
   type NodeScope,
 } from "./stored.ts";
 
+const SIGNED_AT_ONCE = 200;
+
 export interface SnapshotItem extends NodeScope {
   readonly content: Json;
 }
 
-export type PublishedSnapshot = NodeScope & SnapshotVersion;
+export interface PublishedSnapshot extends NodeScope, SnapshotVersion {
+  /** Null where there is an increment, which is shorter. */
+  readonly frame: (() => Buffer) | null;
+}
 
 export async function publishSnapshots(
   tx: Transaction,
@@ -94,24 +101,30 @@ export async function publishSealed(
   { nodes, before }: Standing,
   now: number,
 ): Promise<{ readonly published: PublishedSnapshot[]; readonly refused: Refusal[] }> {
-  const increments = await createIncrements(tx, items, before);
-  const snapshots: NewSnapshot[] = [];
+  const [increments] = await pipelined(
+    () => createIncrements(tx, items, before),
+    () => storeContents(tx, items),
+  );
   const refused: Refusal[] = [];
-  for (const item of items) {
-    try {
-      const last = before.get(keyOf(item));
-      snapshots.push(signItem(authority, item, nodes.get(item.nodeId)!, last, increments, now));
-    } catch (error) {
-      if (!(error instanceof FairleadError)) throw error;
-      refused.push(refusalOf(item, error));
-    }
+  function signEach(part: readonly CompiledItem[]): NewSnapshot[] {
+    return part.flatMap((item) => {
+      try {
+        const last = before.get(keyOf(item));
+        return [signItem(authority, item, nodes.get(item.nodeId)!, last, increments, now)];
+      } catch (error) {
+        if (!(error instanceof FairleadError)) throw error;
+        refused.push(refusalOf(item, error));
+        return [];
+      }
+    });
   }
-  await storeSnapshots(tx, snapshots);
-  const published = snapshots.map(({ nodeId, scope, header }) => ({
+  const signed = await partByPart(items, SIGNED_AT_ONCE, signEach, (part) => storeSnapshots(tx, part));
+  const published = signed.flat().map(({ nodeId, scope, header, increment, ...parts }) => ({
     nodeId,
     scope,
     epoch: header.authority_epoch,
     version: header.config_version,
+    frame: increment === null ? () => joinFrame(parts.headerBytes, parts.content, parts.signatures) : null,
   }));
   return { published, refused };
 }

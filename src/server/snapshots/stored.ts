@@ -3,6 +3,7 @@ import type { Digest, NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { SnapshotHeader } from "../../core/snapshot/envelope.ts";
 import type { CompiledScope } from "../../core/snapshot/roles.ts";
+import type { SealedContent } from "../../trust/sealed-content.ts";
 import type { Transaction } from "../db/database.ts";
 import { pipelined } from "../db/pipelined.ts";
 
@@ -62,10 +63,10 @@ export interface NewSnapshot extends NodeScope {
   readonly increment: { readonly base: number; readonly frame: Buffer } | null;
 }
 
+/** The contents are there already. */
 export async function storeSnapshots(tx: Transaction, snapshots: readonly NewSnapshot[]): Promise<void> {
   if (snapshots.length === 0) return;
   await pipelined(
-    () => storeContents(tx, snapshots),
     () => keepReplaced(tx, snapshots),
     () => replace(tx, snapshots),
   );
@@ -101,8 +102,12 @@ async function replace(tx: Transaction, snapshots: readonly NewSnapshot[]): Prom
 }
 
 /** In one order, so that two publishers of the same contents cannot wait for each other in a circle. */
-async function storeContents(tx: Transaction, snapshots: readonly NewSnapshot[]): Promise<void> {
-  const contents = new Map(snapshots.map(({ header, content }) => [header.content_hash, content]));
+export async function storeContents(
+  tx: Transaction,
+  items: readonly { readonly content: SealedContent }[],
+): Promise<void> {
+  if (items.length === 0) return;
+  const contents = new Map(items.map(({ content }) => [content.content_hash, content.bytes]));
   const hashes = [...contents.keys()].toSorted();
   await tx`
     insert into snapshot_contents (content_hash, bytes)

@@ -4,7 +4,12 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NodeId } from "../../../src/core/ids.ts";
 import type { Database } from "../../../src/server/db/database.ts";
-import { countStep, gaugeRollouts, type CommittedStep } from "../../../src/server/metrics/rollout-metrics.ts";
+import {
+  countsOfStep,
+  countStep,
+  gaugeRollouts,
+  type CommittedStep,
+} from "../../../src/server/metrics/rollout-metrics.ts";
 import { createServerMetrics, type ServerMetrics } from "../../../src/server/metrics/server-metrics.ts";
 import { gaugeState } from "../../../src/server/metrics/state-metrics.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
@@ -67,7 +72,7 @@ describe("metrics (ROLL-20)", () => {
     const rollout = await insertRollout(db, { profile: "seven", total: 4, pending: 1 });
     await insertRolloutNode(db, rollout, await insertNode(db, "seven-1"), { phase: "MUTATING" });
     const metrics = replica();
-    countStep(metrics, step([{ id: "a", was: "in_progress", is: "succeeded" }], "completed"));
+    countStep(metrics, countsOfStep(step([{ id: "a", was: "in_progress", is: "succeeded" }], "completed")));
     const families = await scrape(metrics);
     const shape = (name: string) => {
       const { type, samples } = families.get(name)!;
@@ -144,18 +149,20 @@ describe("metrics (ROLL-20)", () => {
     const metrics = replica();
     countStep(
       metrics,
-      step(
-        [
-          { id: "a", was: "in_progress", is: "succeeded" },
-          { id: "b", was: "in_progress", is: "failed" },
-          { id: "c", was: "succeeded", is: "succeeded" },
-          { id: "d", was: "pending", is: "skipped" },
-          { id: "e", was: "in_progress", is: "in_progress" },
-        ],
-        "running",
+      countsOfStep(
+        step(
+          [
+            { id: "a", was: "in_progress", is: "succeeded" },
+            { id: "b", was: "in_progress", is: "failed" },
+            { id: "c", was: "succeeded", is: "succeeded" },
+            { id: "d", was: "pending", is: "skipped" },
+            { id: "e", was: "in_progress", is: "in_progress" },
+          ],
+          "running",
+        ),
       ),
     );
-    countStep(metrics, step([], "completed"));
+    countStep(metrics, countsOfStep(step([], "completed")));
     const families = await scrape(metrics);
     const upgrades = families.get("fairlead_rollout_node_upgrades_total")!.samples;
     expect(upgrades.map(({ labels, value }) => [labels["status"], value])).toEqual([

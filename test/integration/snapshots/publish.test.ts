@@ -11,7 +11,7 @@ import { Heartbeat } from "../../../src/core/protocol/agent-api.ts";
 import { scopesOf } from "../../../src/core/snapshot/roles.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import { createServerMetrics } from "../../../src/server/metrics/server-metrics.ts";
-import { NODES_CHANNEL } from "../../../src/server/rollout/wake.ts";
+import { NODES_CHANNEL, readNotice } from "../../../src/server/rollout/wake.ts";
 import { publishDirty } from "../../../src/server/snapshots/dirty.ts";
 import { startSnapshotLoop } from "../../../src/server/snapshots/loop.ts";
 import { dropUnusedContents, markAllDirty, markDue } from "../../../src/server/snapshots/mark.ts";
@@ -151,7 +151,7 @@ test("SNAP-3: a publisher that dies in the middle leaves its marks, and the next
 test("SNAP-13: the loop publishes what is marked by itself, and wakes the nodes that it is for", async () => {
   const woken = new Set<string>();
   const listener = await replica.listen(NODES_CHANNEL, (ids) => {
-    for (const woke of ids.split(",")) woken.add(woke);
+    for (const woke of readNotice(ids).nodeIds) woken.add(woke);
   });
   const metrics = createServerMetrics();
   const deps = { db, authority: fleet.authority, clock: systemClock, metrics, log: silentLogger };

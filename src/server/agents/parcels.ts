@@ -1,0 +1,88 @@
+/**
+ * Parcels for nodes that wait here: what a step has just written is handed over from memory (ADR 15).
+ *
+ * 1. Only to a node that stands where this replica last left it, when nobody was told anything of it since: then the
+ *    parcel is all that there is for it. In every other case it is looked up.
+ * 2. A node whose head is old is looked up too, and gets a new one with it.
+ * 3. A parcel is handed over once. A node that did not get it says so by what it has, and is looked up. One that was
+ *    looked up between the commit and the parcel has it already.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { NodeId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { PollResponse } from "../../core/protocol/agent-api.ts";
+import type { Parcel, Parcels } from "../rollout/parcel.ts";
+import type { DeliveryQuery } from "./deliveries.ts";
+import type { Polls } from "./polls.ts";
+import { standsAt, type Standing, type Standings } from "./standings.ts";
+
+/** Above the age at which a head is renewed by itself, far below its lifetime. */
+const HEAD_AGE_MAX_MS = 2 * LIMITS.headRefreshMs;
+
+/** Each is answered at once: everybody else has a turn in between, the next step above all. */
+const WOKEN_AT_ONCE = 20;
+
+interface Held {
+  readonly parcel: Parcel;
+  readonly before: Standing;
+  readonly stamp: number;
+}
+
+export interface HeldParcels {
+  /** Wakes the nodes. */
+  deliver(parcels: Parcels): Promise<void>;
+  take(query: DeliveryQuery): PollResponse | null;
+}
+
+export function createParcels(
+  polls: Pick<Polls, "stamp" | "wake">,
+  standings: Pick<Standings, "of" | "looking">,
+  now: () => number,
+): HeldParcels {
+  const held = new Map<NodeId, Held>();
+  return {
+    async deliver(parcels) {
+      let woken = 0;
+      for (const [nodeId, parcel] of parcels) {
+        const before = standings.of(nodeId); // (1)
+        polls.wake(nodeId); // whoever waits goes on after this turn of the event loop
+        if (before === null || parcel === null || !isNews(before, parcel)) held.delete(nodeId);
+        else held.set(nodeId, { parcel, before, stamp: polls.stamp(nodeId) });
+        if ((woken += 1) % WOKEN_AT_ONCE === 0) await nextTurn();
+      }
+    },
+    take(query) {
+      const one = held.get(query.nodeId);
+      if (one === undefined) return null;
+      held.delete(query.nodeId); // (3)
+      const { parcel, before, stamp } = one;
+      if (stamp !== polls.stamp(query.nodeId) || !standsAt(query, before)) return null; // (1)
+      if (now() - query.headIssuedAt! >= HEAD_AGE_MAX_MS) return null; // (2)
+      standings.looking(query.nodeId)(standingAfter(before, parcel));
+      return answerOf(parcel);
+    },
+  };
+}
+
+function isNews({ have, mark }: Standing, { assignment, command }: Parcel): boolean {
+  const { epoch, version } = have.service_assignment ?? { epoch: 0, version: 0 };
+  const isNewer = assignment.epoch > epoch || (assignment.epoch === epoch && assignment.version > version);
+  return isNewer && (command === null || command.sequence > mark); // (3)
+}
+
+function standingAfter(before: Standing, { assignment, command }: Parcel): Standing {
+  const { epoch, version } = assignment;
+  return {
+    ...before,
+    have: { ...before.have, service_assignment: { epoch, version } },
+    mark: Math.max(before.mark, command?.sequence ?? 0),
+  };
+}
+
+const answerOf = ({ assignment, command }: Parcel): PollResponse => ({
+  snapshots: [assignment.frame],
+  increments: [],
+  head: null,
+  commands: command === null ? [] : [command.delivery],
+  void_intents: [],
+});

@@ -1,0 +1,75 @@
+/**
+ * The thread of the steps (ADR 15): what it says reaches the thread that started it in the order of the commits.
+ * The driver is corrected before anything here imports it.
+ */
+import { parentPort } from "node:worker_threads";
+import { FairleadError } from "../../core/errors.ts";
+import { createLogger } from "../../host/log.ts";
+import { loadDriverCorrected } from "../db/driver-fix.ts";
+import type { RunningDrive } from "./drive.ts";
+import type { DriveSettings, FromThread, ToThread } from "./thread-messages.ts";
+
+const port = parentPort!;
+const say = (message: FromThread): void => port.postMessage(message);
+
+loadDriverCorrected();
+const loading = Promise.all([
+  import("../db/database.ts"),
+  import("../identity/signing.ts"),
+  import("../keys/signer-store.ts"),
+  import("../metrics/rollout-metrics.ts"),
+  import("./drive.ts"),
+]);
+
+/** Steps of one thread follow each other, and the sweep and the nudges are small. */
+const POOL_MAX = 6;
+
+async function start(settings: DriveSettings): Promise<RunningDrive> {
+  const [{ openDatabase }, { createSigning }, { fileSigners }, { countsOfStep }, { startDrive }] =
+    await loading;
+  const { database, address, handlers, clusterId, keysDir, logLevel, from } = settings;
+  const log = createLogger({ level: logLevel, bindings: { part: "server" } });
+  const db = openDatabase({ ...database, poolMax: POOL_MAX }, log);
+  const drive = await startDrive({
+    db,
+    address,
+    authority: createSigning(fileSigners(keysDir), clusterId),
+    handlers,
+    onCommitted: (step) => say({ kind: "counts", counts: countsOfStep(step) }),
+    handOver: { from, deliver: (parcels) => say({ kind: "parcels", parcels }) },
+    log,
+  });
+  return {
+    ...drive,
+    async stop() {
+      await drive.stop();
+      await db.end({ timeout: 5 });
+    },
+  };
+}
+
+let running: Promise<RunningDrive> | undefined;
+
+async function hear(message: ToThread): Promise<void> {
+  switch (message.kind) {
+    case "start":
+      running = start(message.settings);
+      await running;
+      return say({ kind: "started" });
+    case "answers": {
+      const drive = await running;
+      return say({ kind: "answer", id: message.id, answers: (await drive?.answers()) ?? false });
+    }
+    case "stop":
+      await running?.then((drive) => drive.stop());
+      say({ kind: "stopped" });
+      return port.close();
+  }
+}
+
+port.on("message", (message: ToThread) => {
+  hear(message).catch((error: unknown) => {
+    const code = error instanceof FairleadError ? error.code : null;
+    say({ kind: "refused", code, message: error instanceof Error ? error.message : String(error) });
+  });
+});

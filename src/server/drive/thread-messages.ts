@@ -1,0 +1,32 @@
+/** What the thread of the steps and the one that started it say to each other: plain data, whole. */
+import type { ClusterId } from "../../core/ids.ts";
+import type { LogLevel } from "../../host/log.ts";
+import type { DatabaseOptions } from "../db/database.ts";
+import type { StepCounts } from "../metrics/rollout-metrics.ts";
+import type { Parcels } from "../rollout/parcel.ts";
+import type { EngineAddress } from "./engine.ts";
+import type { HandlerOptions } from "./endpoint.ts";
+
+export interface DriveSettings {
+  readonly database: DatabaseOptions;
+  readonly address: EngineAddress;
+  readonly handlers: Omit<HandlerOptions, "identityKey">;
+  readonly clusterId: ClusterId;
+  readonly keysDir: string;
+  readonly logLevel: LogLevel;
+  /** This replica, in what it tells the others. */
+  readonly from: string;
+}
+
+export type ToThread =
+  | { readonly kind: "start"; readonly settings: DriveSettings }
+  | { readonly kind: "answers"; readonly id: number }
+  | { readonly kind: "stop" };
+
+export type FromThread =
+  | { readonly kind: "started" }
+  | { readonly kind: "refused"; readonly code: string | null; readonly message: string }
+  | { readonly kind: "answer"; readonly id: number; readonly answers: boolean }
+  | { readonly kind: "counts"; readonly counts: StepCounts }
+  | { readonly kind: "parcels"; readonly parcels: Parcels }
+  | { readonly kind: "stopped" };

@@ -1,0 +1,130 @@
+// What a step wrote is handed over from memory to whoever stands where this replica left it, and to nobody else.
+
+import { beforeEach, expect, test } from "vitest";
+import { NodeId } from "../../../src/core/ids.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
+import type { DeliveryQuery } from "../../../src/server/agents/deliveries.ts";
+import { createParcels } from "../../../src/server/agents/parcels.ts";
+import { createStandings } from "../../../src/server/agents/standings.ts";
+import type { Parcel } from "../../../src/server/rollout/parcel.ts";
+
+const NODE = NodeId.parse("00000000-0000-4000-8000-000000000001");
+const NOW = 10 * LIMITS.headRefreshMs;
+const HAVE = { node_bootstrap: { epoch: 1, version: 3 }, service_assignment: { epoch: 1, version: 7 } };
+const QUERY: DeliveryQuery = {
+  nodeId: NODE,
+  have: HAVE,
+  mark: 5,
+  serials: {},
+  headIssuedAt: NOW - 1_000,
+  resync: [],
+};
+const DELIVERY = { command: "Y29tbWFuZA==", intent: null, proof: [] };
+const LAUNCH: Parcel = {
+  assignment: { epoch: 1, version: 8, frame: "ODg=" },
+  command: { sequence: 6, delivery: DELIVERY },
+};
+const SETTLED: Parcel = { assignment: { epoch: 1, version: 9, frame: "OTk=" }, command: null };
+const AFTER_LAUNCH = {
+  ...QUERY,
+  have: { ...HAVE, service_assignment: { epoch: 1, version: 8 } },
+  mark: 6,
+};
+
+let [stamp, woken]: [number, number] = [1, 0];
+const polls = {
+  stamp: () => stamp,
+  wake: () => {
+    stamp += 1;
+    woken += 1;
+  },
+};
+let standings: ReturnType<typeof createStandings>;
+let parcels: ReturnType<typeof createParcels>;
+const deliver = (parcel: Parcel | null) => parcels.deliver(new Map([[NODE, parcel]]));
+
+beforeEach(() => {
+  [stamp, woken] = [1, 0];
+  standings = createStandings(polls, () => NOW);
+  parcels = createParcels(polls, standings, () => NOW);
+  standings.looking(NODE)({ have: HAVE, mark: 5, headIssuedAt: NOW - 1_000 });
+});
+
+test("ROLL-11: who waits gets the assignment and the command of the step, and nothing twice", async () => {
+  await deliver(LAUNCH);
+  expect(woken).toBe(1);
+  expect(parcels.take(QUERY)).toEqual({
+    snapshots: ["ODg="],
+    increments: [],
+    head: null,
+    commands: [DELIVERY],
+    void_intents: [],
+  });
+  expect(parcels.take(QUERY)).toBeNull();
+});
+
+test("who took it stands after it: it is not looked up again, and gets the next one from memory too", async () => {
+  await deliver(LAUNCH);
+  parcels.take(QUERY);
+  expect(standings.isCurrent(AFTER_LAUNCH)).toBe(true);
+  expect(standings.isCurrent(QUERY)).toBe(false);
+  await deliver(SETTLED);
+  expect(parcels.take(AFTER_LAUNCH)).toMatchObject({ snapshots: ["OTk="], commands: [] });
+});
+
+test("who did not get the answer still says what it has, and is looked up", async () => {
+  await deliver(LAUNCH);
+  parcels.take(QUERY);
+  await deliver(SETTLED);
+  expect(parcels.take(QUERY)).toBeNull();
+});
+
+test.each<[string, Partial<DeliveryQuery>]>([
+  ["has an older version than it was left with", { have: { node_bootstrap: HAVE.node_bootstrap } }],
+  ["has not taken the last command", { mark: 4 }],
+  ["asks for a scope whole", { resync: ["service_assignment"] }],
+  ["has no head", { headIssuedAt: null }],
+  ["has not got the head that it was handed", { headIssuedAt: NOW - 2_000 }],
+])("SNAP-16: a node that %s is looked up", async (_what, change) => {
+  await deliver(LAUNCH);
+  expect(parcels.take({ ...QUERY, ...change })).toBeNull();
+});
+
+test("SNAP-17: a node with an old head is looked up, and so gets a new one beside its command", async () => {
+  const headIssuedAt = NOW - 2 * LIMITS.headRefreshMs;
+  standings.looking(NODE)({ have: HAVE, mark: 5, headIssuedAt });
+  await deliver(LAUNCH);
+  expect(parcels.take({ ...QUERY, headIssuedAt })).toBeNull();
+});
+
+test("SNAP-10: of whom something else was told, before the step or after it, is looked up", async () => {
+  polls.wake(); // a revocation, say
+  await deliver(LAUNCH);
+  expect(parcels.take(QUERY)).toBeNull();
+  standings.looking(NODE)({ have: HAVE, mark: 5, headIssuedAt: NOW - 1_000 });
+  await deliver(LAUNCH);
+  polls.wake();
+  expect(parcels.take(QUERY)).toBeNull();
+});
+
+test("two parcels of which none was taken are looked up together", async () => {
+  await deliver(LAUNCH);
+  await deliver(SETTLED);
+  expect(parcels.take(QUERY)).toBeNull();
+});
+
+test("a node that this replica does not know, or for which there is no parcel, is woken all the same", async () => {
+  await deliver(null);
+  expect([woken, parcels.take(QUERY)]).toEqual([1, null]);
+  const stranger = NodeId.parse("00000000-0000-4000-8000-000000000002");
+  await parcels.deliver(new Map([[stranger, LAUNCH]]));
+  expect([woken, parcels.take({ ...QUERY, nodeId: stranger })]).toEqual([2, null]);
+});
+
+test.each<[string, Parcel]>([
+  ["the assignment", { ...LAUNCH, assignment: { ...LAUNCH.assignment, version: 7 } }],
+  ["the command", { ...LAUNCH, command: { sequence: 5, delivery: DELIVERY } }],
+])("a node that was looked up before the parcel came has %s already", async (_what, parcel) => {
+  await deliver(parcel);
+  expect([woken, parcels.take(QUERY)]).toEqual([1, null]);
+});
