@@ -14,7 +14,7 @@ import type { Authority } from "../snapshots/authority.ts";
 import { bundleInStep, type BundleSource } from "../keys/bundle-in-step.ts";
 import { bundlesAfter } from "../snapshots/bundles.ts";
 import { createBatcher } from "./batcher.ts";
-import { isHeadDue, readAuthorityTime, signHeadFor } from "./heads.ts";
+import { isHeadDue, mayLackRevocation, readAuthorityTime, signHeadFor } from "./heads.ts";
 import { raiseCommandSequences } from "./restored-sequences.ts";
 import { findSnapshots, type SnapshotRow } from "./snapshot-rows.ts";
 import type { Standing } from "./standings.ts";
@@ -75,9 +75,10 @@ export function createDeliveryFinder(
           commands: sent.map(({ delivery }) => delivery),
           void_intents,
         });
-        const isPlain = bundles.length === 0 && void_intents.length === 0 && sent.length < COMMANDS_MAX;
         const before = { have, mark, headIssuedAt: head ? time.now : headIssuedAt };
-        return { answer, standing: isPlain ? standingAfter(before, own, sent) : null };
+        const isPlain = bundles.length === 0 && void_intents.length === 0 && sent.length < COMMANDS_MAX;
+        const isKnown = isPlain && !mayLackRevocation({ nodeId, ...before }, time);
+        return { answer, standing: isKnown ? standingAfter(before, own, sent) : null };
       });
     },
     { itemsMax: 100, lingerMs: 10, concurrentMax: 3 },

@@ -2,7 +2,8 @@
  * Heads, signed when a node asks (SNAP-17, ADR 11).
  *
  * 1. Time is the database's: that is what revocations are dated with, on whatever replica they were written.
- * 2. A revocation is dated before it is committed: a head that was signed in between does not know it.
+ * 2. A revocation is dated before it is committed: a head that was signed in between does not know it, though it is
+ *    dated after it.
  */
 import type { NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -52,8 +53,14 @@ export function isHeadDue(
   { now, revoked }: AuthorityTime,
 ): boolean {
   if (headIssuedAt === null || now - headIssuedAt >= LIMITS.headRefreshMs) return true;
-  return revoked(nodeId).some(({ at }) => at > headIssuedAt - COMMIT_MAX_MS); // (2)
+  return revoked(nodeId).some(({ at }) => at > headIssuedAt);
 }
+
+/** (2) */
+export const mayLackRevocation = (
+  { nodeId, headIssuedAt }: { readonly nodeId: NodeId; readonly headIssuedAt: number | null },
+  { revoked }: AuthorityTime,
+): boolean => revoked(nodeId).some(({ at }) => at > (headIssuedAt ?? 0) - COMMIT_MAX_MS);
 
 export function signHeadFor(authority: Authority, bundle: StoredBundle, { now, revoked }: AuthorityTime) {
   const { epoch, version, contentHash } = bundle;

@@ -2,16 +2,20 @@
  * The thread of the steps (ADR 15): what it says reaches the thread that started it in the order of the commits.
  * The driver is corrected before anything here imports it.
  */
-import { parentPort } from "node:worker_threads";
+import { enableCompileCache } from "node:module";
+import { dirname } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
 import { FairleadError } from "../../core/errors.ts";
 import { createLogger } from "../../host/log.ts";
 import { loadDriverCorrected } from "../db/driver-fix.ts";
 import type { RunningDrive } from "./drive.ts";
-import type { DriveSettings, FromThread, ToThread } from "./thread-messages.ts";
+import type { DriveSettings, FromThread, ThreadData, ToThread } from "./thread-messages.ts";
 
 const port = parentPort!;
 const say = (message: FromThread): void => port.postMessage(message);
 
+const { compileCache } = workerData as ThreadData;
+if (compileCache !== null) enableCompileCache(dirname(compileCache));
 loadDriverCorrected();
 const loading = Promise.all([
   import("../db/database.ts"),
@@ -62,7 +66,6 @@ async function hear(message: ToThread): Promise<void> {
     }
     case "stop":
       await running?.then((drive) => drive.stop());
-      say({ kind: "stopped" });
       return port.close();
   }
 }

@@ -18,6 +18,11 @@ export interface DriveSettings {
   readonly from: string;
 }
 
+export interface ThreadData {
+  /** Of this very version of Node.js, in the folder for all of them. */
+  readonly compileCache: string | null;
+}
+
 export type ToThread =
   | { readonly kind: "start"; readonly settings: DriveSettings }
   | { readonly kind: "answers"; readonly id: number }
@@ -28,5 +33,4 @@ export type FromThread =
   | { readonly kind: "refused"; readonly code: string | null; readonly message: string }
   | { readonly kind: "answer"; readonly id: number; readonly answers: boolean }
   | { readonly kind: "counts"; readonly counts: StepCounts }
-  | { readonly kind: "parcels"; readonly parcels: Parcels }
-  | { readonly kind: "stopped" };
+  | { readonly kind: "parcels"; readonly parcels: Parcels };

@@ -5,13 +5,14 @@
  * 2. Lost by itself, it takes this replica along: one that decides nothing must not look alive.
  */
 import { once } from "node:events";
+import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { ErrorCode } from "../../core/error-codes.ts";
 import { FairleadError, unreachable } from "../../core/errors.ts";
 import type { StepCounts } from "../metrics/rollout-metrics.ts";
 import type { Parcels } from "../rollout/parcel.ts";
 import type { RunningDrive } from "./drive.ts";
-import type { DriveSettings, FromThread, ToThread } from "./thread-messages.ts";
+import type { DriveSettings, FromThread, ThreadData, ToThread } from "./thread-messages.ts";
 
 export interface ThreadListener {
   onCounts(counts: StepCounts): void;
@@ -29,8 +30,7 @@ interface Starting {
 }
 
 /** `onLost`: (2). */
-export function createDriveThread(onLost: (error: Error) => void): DriveThread {
-  const worker = new Worker(new URL("./thread-main.ts", import.meta.url)); // (1)
+export function createDriveThread(onLost: (error: Error) => void, worker = startWorker()): DriveThread {
   const questions = new Map<number, (answers: boolean) => void>();
   let asked = 0;
   let isLeaving = false;
@@ -50,8 +50,6 @@ export function createDriveThread(onLost: (error: Error) => void): DriveThread {
       case "answer":
         questions.get(message.id)?.(message.answers);
         return void questions.delete(message.id);
-      case "stopped":
-        return;
       default:
         return unreachable(message);
     }
@@ -91,6 +89,12 @@ export function createDriveThread(onLost: (error: Error) => void): DriveThread {
     },
   };
 }
+
+/** A thread does not know by itself where compiled modules are kept. */
+const startWorker = (): Worker =>
+  new Worker(new URL("./thread-main.ts", import.meta.url), {
+    workerData: { compileCache: getCompileCacheDir() ?? null } satisfies ThreadData, // (1)
+  });
 
 function refusalOf({ code, message }: Extract<FromThread, { kind: "refused" }>): Error {
   return code === null ? new Error(message) : new FairleadError(code as ErrorCode, message);

@@ -10,7 +10,7 @@ import type { MerkleProof } from "../../../src/core/protocol/intent.ts";
 import { sleep } from "../../../src/host/clock.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import { notifyNodes } from "../../../src/server/rollout/wake.ts";
-import { storeSnapshots } from "../../../src/server/snapshots/stored.ts";
+import { storeContents, storeSnapshots } from "../../../src/server/snapshots/stored.ts";
 import { canonicalBytes } from "../../../src/trust/canonical-json.ts";
 import { decodeFrame } from "../../../src/trust/frame.ts";
 import { signerFromPem } from "../../../src/trust/keys.ts";
@@ -71,6 +71,7 @@ export async function thief({ dataDir, operator }: Lab, db: Database) {
       increment: null,
     };
     await db.begin(async (tx) => {
+      await storeContents(tx, [{ content: { content_hash: header.content_hash, bytes: parts.content } }]);
       await storeSnapshots(tx, [snapshot]);
       // Or the control plane, which renews what grows old, would put the truth in its place.
       await tx`
