@@ -68,8 +68,9 @@ async function poll(
   const until = deps.now() + wait_ms;
   const headIssuedAt = head_issued_at === null ? null : Date.parse(head_issued_at);
   const query = { nodeId, have, mark, serials, headIssuedAt, resync };
-  for (let known = deps.standings.isCurrent(query); ; known = false) {
-    const answer = known ? null : (deps.parcels.take(query) ?? (await look(deps, query)));
+  for (;;) {
+    const isCurrent = deps.standings.isCurrent(query);
+    const answer = isCurrent ? null : (deps.parcels.take(query) ?? (await look(deps, query)));
     if (answer !== null) return answer;
     const left = until - deps.now();
     if (left <= 0 || waiter.hasLeft()) return null;

@@ -3,7 +3,7 @@
  * waits without being looked up again: after every answer it polls anew, mostly with nothing there for it.
  *
  * 1. The stamp is taken before the look: what is told while it runs makes its result old.
- * 2. Telling can be lost. A poll that has waited is always looked up at its end.
+ * 2. Telling can be lost. A node is looked up at the latest when its head is due, which is every minute or so.
  */
 import type { NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";

@@ -2,7 +2,8 @@
  * Tells a rollout's or a group's object that rows have changed.
  *
  * 1. Rows are committed first; a nudge carries nothing but the id.
- * 2. Nudges of the same generation are one (see rollout/advance.ts, invariant 1): a flood costs few steps.
+ * 2. Nudges of the same generation are one (see rollout/advance.ts, invariant 1): a flood costs few steps. The engine
+ *    knows them by their key, and what it has taken is not sent again.
  * 3. A nudge that is lost is found by the sweep: failing to send is logged, never raised.
  */
 import type { RolloutId } from "../../core/ids.ts";
@@ -16,6 +17,7 @@ export type Nudge = (id: RolloutId) => void;
 export type NudgeGroup = (id: GroupId) => void;
 
 const COALESCE_MS = 25;
+const TAKEN_MAX = 1_000;
 
 export interface NudgeDeps {
   readonly db: Database;
@@ -45,14 +47,17 @@ function coalesced<Id extends string>(
   generationOf: (id: Id) => Promise<Generation | undefined>,
 ): (id: Id) => void {
   const waiting = new Set<Id>();
+  const taken = new Map<Id, number>();
 
   async function send(id: Id): Promise<void> {
     waiting.delete(id);
     try {
       const row = await generationOf(id);
-      if (row === undefined) return;
+      if (row === undefined || taken.get(id) === row.generation) return; // (2)
       const idempotencyKey = `nudge:${id}:${row.generation}`;
       await engine.send(object, id, "advance", {}, { delayMs: COALESCE_MS, idempotencyKey });
+      if (taken.size >= TAKEN_MAX) taken.clear();
+      taken.set(id, row.generation);
     } catch (error) {
       log.warn("a nudge was not sent; the sweep will find it", { object, id, error: String(error) });
     }

@@ -1,4 +1,4 @@
-/** Tells every replica which nodes have something new, once per commit. Lost with a connection? The poll looks again. */
+/** Tells every replica which nodes have something new, once per commit. Lost with a connection? All are looked up when it is back. */
 import type { NodeId } from "../../core/ids.ts";
 import type { Transaction } from "../db/database.ts";
 
