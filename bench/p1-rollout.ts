@@ -18,7 +18,7 @@ import type { Measurement } from "./support/measurement.ts";
 import { startSite, type Site } from "./support/site.ts";
 import { startWorker, type Worker } from "./support/worker.ts";
 import type { Workplace } from "./support/workplace.ts";
-import { ansibleRate } from "./rollout/ansible.ts";
+import { ansibleRates } from "./rollout/ansible.ts";
 import type { jobs as fleetJobs } from "./rollout/fleet.ts";
 import { rowsAloneRate } from "./rollout/rows-alone.ts";
 
@@ -50,7 +50,8 @@ export async function run(place: Workplace): Promise<Measurement> {
   place.say("P1: decisions and rows alone");
   const limit = await rowsAloneRate(await site.freshDatabase("rows_alone"), count);
   place.say("P1: ansible-core");
-  const peer = await ansibleRate(place);
+  const ansible = await ansibleRates(place);
+  const peer = ansible?.answer ?? null;
   const times = peer === null ? null : ours / peer;
   const reached = ours >= REACH.nodesPerSecond && (times === null || times >= REACH.timesPeer);
   return {
@@ -71,6 +72,9 @@ export async function run(place: Workplace): Promise<Measurement> {
       { name: "server", value: memory.server, unit: "MB" },
       { name: "postgres", value: memory.postgres, unit: "MB" },
       { name: "restate", value: memory.restate, unit: "MB" },
+      ...(ansible === null
+        ? []
+        : [{ name: "the peer, one file each", value: ansible.file, unit: "nodes/s" }]),
       { name: "enrolled before the clock started", value: enrolledPerSecond, unit: "nodes/s" },
     ],
   };

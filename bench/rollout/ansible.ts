@@ -1,4 +1,4 @@
-/** P1's peer: ansible-core, the module that does nothing but answer, on local hosts. From Debian, when we may install. */
+/** P1's peer: ansible-core on local hosts. From Debian, when we may install. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { minimalEnv, run } from "../../src/host/process.ts";
@@ -11,16 +11,31 @@ const INSTALL_TIMEOUT_MS = 300_000;
 const PLAY_TIMEOUT_MS = 180_000;
 const ENV = { ...minimalEnv(), LC_ALL: "C.UTF-8", DEBIAN_FRONTEND: "noninteractive" };
 
+export interface AnsibleRates {
+  /** The module that does nothing but answer. */
+  readonly answer: number;
+  /** One small file on each host: the least that a change of a machine is. */
+  readonly file: number;
+}
+
 /** Hosts per second; null where there is no ansible and none can be had. */
-export async function ansibleRate(place: Workplace): Promise<number | null> {
+export async function ansibleRates(place: Workplace): Promise<AnsibleRates | null> {
   if (!(await isThere()) && !(await install(place))) return null;
   const folder = join(place.folder, "ansible");
   await mkdir(folder);
+  const dest = join(folder, "{{ inventory_hostname }}.txt");
+  return {
+    answer: await rateOf(place, folder, { "ansible.builtin.ping": {} }),
+    file: await rateOf(place, folder, { "ansible.builtin.copy": { content: "bench", dest, mode: "0600" } }),
+  };
+}
+
+async function rateOf(place: Workplace, folder: string, task: object): Promise<number> {
   const hosts = Array.from({ length: HOSTS }, (_, at) => `host-${at} ansible_connection=local`);
   await writeFile(join(folder, "hosts"), `${hosts.join("\n")}\n`);
   await writeFile(
     join(folder, "play.json"),
-    JSON.stringify([{ hosts: "all", gather_facts: false, tasks: [{ "ansible.builtin.ping": {} }] }]),
+    JSON.stringify([{ hosts: "all", gather_facts: false, tasks: [task] }]),
   );
   const began = performance.now();
   const played = await run("ansible-playbook", ["-i", "hosts", "-f", String(FORKS), "play.json"], {

@@ -7,6 +7,12 @@ import type { Transaction } from "../db/database.ts";
 import { explainConflict } from "./profile-claim.ts";
 import type { Proposal } from "./proposal.ts";
 
+/**
+ * The database counts its rows by itself about once a minute. Until then it would take a new rollout for a dozen nodes,
+ * and read all of its rows whenever a step asks for some.
+ */
+const COUNTED_FROM = 1_000;
+
 /** Its place in a group. */
 export interface Membership {
   readonly groupId: GroupId;
@@ -89,4 +95,5 @@ export async function insertNodes(
   await tx`
     insert into rollout_proofs (rollout_id, node_id, proof)
     select ${id}, n.node_id, n.proof from jsonb_to_recordset(${placed}) as n(node_id uuid, proof jsonb)`;
+  if (rows.length >= COUNTED_FROM) await tx`analyze rollout_nodes, rollout_proofs`;
 }
