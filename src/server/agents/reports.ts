@@ -74,13 +74,23 @@ const markAnswered = async (tx: Transaction, rows: readonly Row[]) =>
       as a(command_id, node_id)
     where c.command_id = a.command_id and c.node_id = a.node_id`;
 
-/** How far a command had come is no news beside a later word of the same command. */
+/**
+ * How far a command had come is no news beside a later word of how far it has, nor where it is done or was refused. Beside
+ * any other verdict it tells at which action it ended.
+ */
 function withoutOldNews(reports: ReportRequest["reports"]): ReportRequest["reports"] {
-  const last = new Map(reports.map((report) => [report.command_id, report]));
+  const smooth = new Set(reports.filter(endsAtNoAction).map((report) => report.command_id));
+  const progress = reports.filter(({ body }) => body.kind === "progress");
+  const furthest = new Map(progress.map((report) => [report.command_id, report]));
   return reports.filter(
-    (report) => report.body.kind !== "progress" || last.get(report.command_id) === report,
+    (report) =>
+      report.body.kind !== "progress" ||
+      (furthest.get(report.command_id) === report && !smooth.has(report.command_id)),
   );
 }
+
+const endsAtNoAction = ({ body }: ReportRequest["reports"][number]): boolean =>
+  body.kind === "refused" || (body.kind === "verdict" && body.verdict === "COMPLETED");
 
 type StoredReport = ReportRequest["reports"][number] & { readonly node_id: NodeId };
 

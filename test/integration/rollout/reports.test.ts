@@ -93,11 +93,38 @@ test("ROLL-6: of what comes in one request, how far a command had come is not ke
   await store({ nodeId: first!.node_id, request: { reports, heartbeat: null } });
   const early = { reports: [news(second!.command_id, 1), news(second!.command_id, 2)], heartbeat: null };
   await store({ nodeId: second!.node_id, request: early });
-  const kept = await here.db<{ kind: string; action: string | null }[]>`
-    select node_id, body->>'kind' as kind, body->'progress'->>'action_name' as action from upgrade_reports
-    where command_id = any(${commands.map(({ command_id }) => command_id)}) order by node_id`;
-  expect(kept.map(({ kind, action }) => [kind, action])).toEqual([
-    ["refused", null],
-    ["progress", progressAt(2).action_name],
+  expect(await kept(first!)).toEqual([["refused", null]]);
+  expect(await kept(second!)).toEqual([["progress", progressAt(2).action_name]]);
+});
+
+test("ROLL-7: beside a verdict of failure it is kept at which action the command ended, also in one request", async () => {
+  const [, second] = commands;
+  const at = new Date().toISOString();
+  const failed = {
+    kind: "verdict" as const,
+    verdict: "FAILED" as const,
+    error_code: "ACTION_FAILED",
+    error_message: "it did not start",
+    started_at: at,
+    ended_at: at,
+  };
+  const { command_id, node_id } = second!;
+  const bodies = [
+    { kind: "progress" as const, progress: progressAt(6) },
+    { kind: "progress" as const, progress: progressAt(7) },
+    failed,
+  ];
+  const reports = bodies.map((body) => ({ report_id: randomUUID(), command_id, at, body }));
+  await store({ nodeId: node_id, request: { reports, heartbeat: null } });
+  expect((await kept(second!)).slice(-2)).toEqual([
+    ["progress", "start_node"],
+    ["verdict", null],
   ]);
 });
+
+async function kept({ command_id }: { readonly command_id: CommandId }) {
+  const rows = await here.db<{ kind: string; action: string | null }[]>`
+    select body->>'kind' as kind, body->'progress'->>'action_name' as action from upgrade_reports
+    where command_id = ${command_id} order by id`;
+  return rows.map(({ kind, action }) => [kind, action]);
+}

@@ -55,17 +55,20 @@ test("a start that the thread refuses is refused with its code", async () => {
 test.each([
   ["ends", "process.exit(0)"],
   ["fails", "throw new Error('a bug')"],
-])("a thread that %s by itself is told of once, and answers no more", async (_how, end) => {
-  const { drive, lost } = threadOf(
-    `${SAYS} on.start = () => say({ kind: "started" }); on.answers = () => { ${end}; };`,
-  );
-  await drive.start(NO_SETTINGS, IGNORED);
-  expect(await drive.answers()).toBe(false);
-  await vi.waitUntil(() => lost.mock.calls.length > 0);
-  expect(await drive.answers()).toBe(false);
-  await drive.stop();
-  expect(lost).toHaveBeenCalledOnce();
-});
+])(
+  "USE-5: a thread of the steps that %s by itself is told of once, and answers no more",
+  async (_how, end) => {
+    const { drive, lost } = threadOf(
+      `${SAYS} on.start = () => say({ kind: "started" }); on.answers = () => { ${end}; };`,
+    );
+    await drive.start(NO_SETTINGS, IGNORED);
+    expect(await drive.answers()).toBe(false);
+    await vi.waitUntil(() => lost.mock.calls.length > 0);
+    expect(await drive.answers()).toBe(false);
+    await drive.stop();
+    expect(lost).toHaveBeenCalledOnce();
+  },
+);
 
 test("a thread that was never started leaves when it is told to, and nobody has lost it", async () => {
   const { drive, lost } = threadOf(SAYS);
