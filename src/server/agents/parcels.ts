@@ -11,6 +11,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { PollResponse } from "../../core/protocol/agent-api.ts";
+import { isNewer } from "../../core/snapshot/envelope.ts";
 import type { Parcel, Parcels } from "../rollout/parcel.ts";
 import type { DeliveryQuery } from "./deliveries.ts";
 import type { Polls } from "./polls.ts";
@@ -65,9 +66,8 @@ export function createParcels(
 }
 
 function isNews({ have, mark }: Standing, { assignment, command }: Parcel): boolean {
-  const { epoch, version } = have.service_assignment ?? { epoch: 0, version: 0 };
-  const isNewer = assignment.epoch > epoch || (assignment.epoch === epoch && assignment.version > version);
-  return isNewer && (command === null || command.sequence > mark); // (3)
+  const before = have.service_assignment ?? { epoch: 0, version: 0 };
+  return isNewer(assignment, before) && (command === null || command.sequence > mark); // (3)
 }
 
 function standingAfter(before: Standing, { assignment, command }: Parcel): Standing {

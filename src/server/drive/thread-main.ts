@@ -5,7 +5,7 @@
 import { enableCompileCache } from "node:module";
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
-import { FairleadError } from "../../core/errors.ts";
+import { FairleadError, unreachable } from "../../core/errors.ts";
 import { createLogger } from "../../host/log.ts";
 import { loadDriverCorrected } from "../db/driver-fix.ts";
 import type { RunningDrive } from "./drive.ts";
@@ -65,8 +65,14 @@ async function hear(message: ToThread): Promise<void> {
       return say({ kind: "answer", id: message.id, answers: (await drive?.answers()) ?? false });
     }
     case "stop":
-      await running?.then((drive) => drive.stop());
-      return port.close();
+      await running?.then(
+        (drive) => drive.stop(),
+        () => undefined, // it was refused, and that was said
+      );
+      process.exit(0); // the thread, not the process: idle connections would keep it for a minute
+      break;
+    default:
+      return unreachable(message);
   }
 }
 

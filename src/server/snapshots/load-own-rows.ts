@@ -34,14 +34,23 @@ export async function loadAssignments(
 export interface Revocations {
   /** Of the node and of everyone. */
   of(nodeId: NodeId): readonly Revocation[];
+  /** One of them is so new that who answers the node may not have heard of it. */
+  isNew(nodeId: NodeId): boolean;
 }
 
+const TOLD_WITHIN_SECONDS = 60;
+
 export async function loadRevocations(db: Queryable, ids: readonly NodeId[]): Promise<Revocations> {
-  const rows = await db<(Revocation & { readonly nodeId: NodeId | null })[]>`
-    select node_id as "nodeId", kind, subject as id from authority_revocations
-    where node_id is null or node_id = any(${ids}) order by seq`;
+  const rows = await db<(Revocation & { readonly nodeId: NodeId | null; readonly isNew: boolean })[]>`
+    select node_id as "nodeId", kind, subject as id,
+      created_at > clock_timestamp() - make_interval(secs => ${TOLD_WITHIN_SECONDS}) as "isNew"
+    from authority_revocations where node_id is null or node_id = any(${ids}) order by seq`;
   const byNode = Map.groupBy(rows, (row) => row.nodeId);
   const plain = (of: NodeId | null) => (byNode.get(of) ?? []).map(({ kind, id }) => ({ kind, id }));
   const everyone = plain(null);
-  return { of: (nodeId) => (byNode.has(nodeId) ? [...everyone, ...plain(nodeId)] : everyone) };
+  const news = new Set(rows.filter(({ isNew }) => isNew).map(({ nodeId }) => nodeId));
+  return {
+    of: (nodeId) => (byNode.has(nodeId) ? [...everyone, ...plain(nodeId)] : everyone),
+    isNew: (nodeId) => news.has(null) || news.has(nodeId),
+  };
 }

@@ -33,5 +33,7 @@ export async function publishAssignments(
       }),
     },
   }));
-  return publishLocked(tx, authority, items, standing, now);
+  const published = await publishLocked(tx, authority, items, standing, now);
+  // Looked up, it gets a head that knows of the revocation.
+  return published.map((one) => (revocations.isNew(one.nodeId) ? { ...one, frame: null } : one));
 }

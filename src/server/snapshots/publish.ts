@@ -38,7 +38,7 @@ export interface SnapshotItem extends NodeScope {
 }
 
 export interface PublishedSnapshot extends NodeScope, SnapshotVersion {
-  /** Null where there is an increment, which is shorter. */
+  /** Null where the node has to be looked up: there is an increment, which is shorter. */
   readonly frame: (() => Buffer) | null;
 }
 

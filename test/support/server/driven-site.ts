@@ -8,6 +8,7 @@ import type { AgentVerdict } from "../../../src/core/upgrade/phases.ts";
 import { createReportStore } from "../../../src/server/agents/reports.ts";
 import { advanceGroup } from "../../../src/server/group/advance.ts";
 import { advanceRollout } from "../../../src/server/rollout/advance.ts";
+import type { HandOver } from "../../../src/server/rollout/parcel.ts";
 import { generateSigner } from "../../../src/trust/keys.ts";
 import { startCreationSite } from "./creation-site.ts";
 
@@ -80,8 +81,11 @@ export async function startDrivenSite() {
   };
 
   /** One step of one rollout, of which nobody is told. */
-  const step = (id: RolloutId) =>
-    advanceRollout({ db, authority, onCommitted: ignored, nudgeGroup: ignored }, id);
+  const step = (id: RolloutId, handOver?: HandOver) =>
+    advanceRollout(
+      { db, authority, onCommitted: ignored, nudgeGroup: ignored, ...(handOver && { handOver }) },
+      id,
+    );
 
   return { ...site, settle, step, report, statusesOf };
 }
