@@ -41,7 +41,9 @@ export async function partByPart<Row, Made>(
     for (let at = 0; at < rows.length; at += size) {
       const part = make(rows.slice(at, at + size));
       made.push(part);
-      writes.push(write(part));
+      const written = write(part);
+      written.catch(() => undefined); // it may fail while the next part is made, when nobody waits for it yet
+      writes.push(written);
       await nextTurn(); // what was written leaves for the database
     }
     await Promise.all(writes);

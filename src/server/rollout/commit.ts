@@ -9,9 +9,9 @@ import { appendEvents } from "../events/append.ts";
 import { raiseIncidents } from "../incidents/raise.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { eventsOf } from "./decided-events.ts";
-import { launchNodes, parcelOf } from "./launch.ts";
+import { launchNodes } from "./launch.ts";
 import type { LoadedRollout } from "./load.ts";
-import type { Parcels } from "./parcel.ts";
+import { parcelOf, type Parcels } from "./parcel.ts";
 import { settleNodes } from "./settle.ts";
 import { notifyNodes } from "./wake.ts";
 

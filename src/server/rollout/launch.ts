@@ -18,10 +18,9 @@ import type { Transaction } from "../db/database.ts";
 import { partByPart, pipelined } from "../db/pipelined.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { publishAssignments } from "../snapshots/publish-assignments.ts";
-import type { PublishedSnapshot } from "../snapshots/publish.ts";
 import { configsOf } from "./rollout-configs.ts";
 import { enterMaintenance, type Launched } from "./maintenance.ts";
-import type { Parcel } from "./parcel.ts";
+import { parcelOf, type Parcel } from "./parcel.ts";
 import { proofsOf } from "./proofs.ts";
 import { storeCommands, type NewCommand } from "./store-commands.ts";
 
@@ -105,13 +104,6 @@ export async function launchNodes(
     const delivery = { command: frame, intent, proof: proofs.get(node_id)! };
     return [node_id, parcelOf(assignments.get(node_id)!, { sequence, delivery })];
   });
-}
-
-export function parcelOf(assignment: PublishedSnapshot, command: Parcel["command"]): Parcel | null {
-  const { epoch, version, frame } = assignment;
-  return frame === null
-    ? null
-    : { assignment: { epoch, version, frame: frame().toString("base64") }, command };
 }
 
 /** Most nodes of a step get the same. */

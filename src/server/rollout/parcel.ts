@@ -2,6 +2,7 @@
 import type { NodeId } from "../../core/ids.ts";
 import type { CommandDelivery } from "../../core/protocol/agent-api.ts";
 import type { SnapshotVersion } from "../../core/snapshot/envelope.ts";
+import type { PublishedSnapshot } from "../snapshots/publish.ts";
 
 export interface SentCommand {
   readonly sequence: number;
@@ -12,6 +13,13 @@ export interface SentCommand {
 export interface Parcel {
   readonly assignment: SnapshotVersion & { readonly frame: string };
   readonly command: SentCommand | null;
+}
+
+export function parcelOf(assignment: PublishedSnapshot, command: Parcel["command"]): Parcel | null {
+  const { epoch, version, frame } = assignment;
+  return frame === null
+    ? null
+    : { assignment: { epoch, version, frame: frame().toString("base64") }, command };
 }
 
 /** Of each node that has something new; null where it has to be looked up. */
