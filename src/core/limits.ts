@@ -57,6 +57,7 @@ export const LIMITS = {
   /** All distinct files of one rollout together: rendered per node, they add up. */
   rolloutConfigBytesMax: 64 * 1024 * 1024,
   templateBytesMax: 256 * 1024,
+  templateNestingMax: 100,
   templateRenderMs: 1_000,
   rolloutRenderMs: 60_000,
   templateVariablesMax: 200,

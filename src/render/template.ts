@@ -12,6 +12,7 @@ import { placeIn, type Place, type TemplateSource } from "../core/manifest/recip
 import { createEngine } from "./engine.ts";
 
 const engine = createEngine();
+const TOO_DEEP = `nested too deep: more than ${LIMITS.templateNestingMax} levels`;
 
 /** The fields of the built-in variables; null: a text. `labels` differ from node to node. */
 const FIELDS: Readonly<Record<string, readonly string[] | null>> = {
@@ -31,6 +32,7 @@ export function readTemplate(source: TemplateSource, variables: readonly string[
   if (source.text.length > LIMITS.templateBytesMax)
     throw complaint(`longer than ${LIMITS.templateBytesMax} characters`, source.start);
   const parsed = pointing(source, () => engine.parse(source.text));
+  if (isTooDeep(parsed)) throw complaint(TOO_DEEP, source.start);
   const globals = pointing(source, () => engine.analyzeSync(parsed, { partials: false }).globals);
   for (const uses of Object.values(globals)) {
     for (const { segments, location } of uses) {
@@ -44,6 +46,18 @@ export function readTemplate(source: TemplateSource, variables: readonly string[
     uses: new Set(Object.keys(globals)),
     render: (scope) => pointing(source, () => rendered(parsed, scope)),
   };
+}
+
+/** A number, not the stack's size: what one machine takes, every machine takes. */
+function isTooDeep(parsed: Parsed[]): boolean {
+  let level = parsed;
+  for (let depth = 0; depth <= LIMITS.templateNestingMax; depth += 1) {
+    level = level.flatMap((each) =>
+      each.children ? (toValueSync(each.children(false, true)) as Parsed[]) : [],
+    );
+    if (level.length === 0) return false;
+  }
+  return true;
 }
 
 function unknownIn([root = "", field]: readonly string[], variables: readonly string[]): string | null {
@@ -88,7 +102,7 @@ function pointing<T>(source: TemplateSource, work: () => T): T {
     return work();
   } catch (error) {
     // The engine recurses, and so does what it reads.
-    if (error instanceof RangeError) throw complaint("nested too deep", source.start, error);
+    if (error instanceof RangeError) throw complaint(TOO_DEEP, source.start, error);
     if (!LiquidError.is(error)) throw error;
     const [line, column] = error.token.getPosition() as [number, number];
     throw complaint(wordsOf(error), placeIn(source, line, column), error); // (2)
@@ -97,7 +111,7 @@ function pointing<T>(source: TemplateSource, work: () => T): T {
 
 /** Without the place, which is the file's and not the template's. */
 function wordsOf(error: LiquidError): string {
-  if (error.originalError instanceof RangeError) return "nested too deep";
+  if (error.originalError instanceof RangeError) return TOO_DEEP;
   return (error.originalError?.message ?? error.message).split("\n")[0]!.replace(/, line:\d+, col:\d+$/, "");
 }
 

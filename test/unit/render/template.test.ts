@@ -112,6 +112,13 @@ describe("a template that is wrong is refused at its line and column (ROLL-17)",
 });
 
 describe("a template has bounds (ROLL-17)", () => {
+  const nested = (levels: number, text = "x") =>
+    `${"{% if true %}".repeat(levels)}${text}${"{% endif %}".repeat(levels)}`;
+
+  test("as many levels as are allowed are taken", () => {
+    expect(render(nested(LIMITS.templateNestingMax))).toBe("x");
+  });
+
   test.each([
     ["a list without end", "{% for i in (1..100000000) %}x{% endfor %}", "memory alloc limit exceeded"],
     [
@@ -120,8 +127,8 @@ describe("a template has bounds (ROLL-17)", () => {
       "memory alloc limit exceeded",
     ],
     [
-      "loops in loops",
-      "{% for i in (1..9999) %}{% for j in (1..9999) %}{% endfor %}{% endfor %}",
+      "work without end", // which takes no memory, however quick the machine
+      `{% for i in (1..9999) %}${"{% if true %}{% endif %}".repeat(8_000)}{% endfor %}`,
       "template render limit exceeded",
     ],
     [
@@ -131,11 +138,8 @@ describe("a template has bounds (ROLL-17)", () => {
     ],
     ["a template too long", "x".repeat(LIMITS.templateBytesMax + 1), "longer than 262144 characters"],
     ["nesting without end", "{% if true %}".repeat(15_000), "a.liquid:1:"],
-    [
-      "nesting that ends late",
-      `${"{% if true %}".repeat(9_000)}${"{% endif %}".repeat(9_000)}`,
-      "nested too deep",
-    ],
+    ["nesting that ends late", nested(9_000), "nested too deep"],
+    ["one level too many", nested(LIMITS.templateNestingMax + 1), "nested too deep: more than 100 levels"],
   ])("%s is cut off", (_what, text, message) => {
     const refused = refusalOf(() => render(text));
     expect(refused).toMatchObject(REFUSED as object);
