@@ -1,7 +1,8 @@
 /** What happened to a node and why, on the pages of its rollouts and on its own: after two upgrades, a third fails. */
-import type { Locator, Page } from "playwright-core";
+import type { Locator, Page, Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { ERROR_CODES } from "../../../src/core/error-codes.ts";
+import { NodeUpgradeList } from "../../../src/core/protocol/operator-api.ts";
 import type { Look } from "../../support/browser/chromium.ts";
 import type { ConsoleFleet } from "../../support/browser/console-fleet.ts";
 
@@ -42,18 +43,35 @@ const told = (where: Locator): Promise<string[]> =>
       ),
     );
 
+/** The rows as they were before the failure, sent a second after the time that its events carry. */
+async function answerAsBefore(route: Route): Promise<void> {
+  const response = await route.fetch();
+  const { nodes, ...rest } = NodeUpgradeList.parse(await response.json());
+  const endedAt = Math.max(...nodes.map((node) => Date.parse(node.ended_at ?? "") || 0));
+  await route.fulfill({
+    response,
+    headers: { ...response.headers(), date: new Date(endedAt + 1_000).toUTCString() },
+    json: {
+      ...rest,
+      nodes: nodes.map((node) => ({ ...node, status: "pending", error_code: null, error_message: null })),
+    },
+  });
+}
+
 export function nodeTimelines(scene: () => Scene): void {
   /** Whichever the seed put into the first batch. */
   let failed = "";
+  let damaged = "";
   const panel = () => scene().page.getByRole("region", { name: failed });
 
   test("ROLL-7: a node that failed shows on its rollout's page at which of the eight actions, why and what to do", async () => {
-    const { page, fleet, open, status, byKeyboard, seen } = scene();
-    await open(`/rollouts/${await fleet.startDamaged()}`);
+    const { page, fleet, open, status, seen } = scene();
+    damaged = await fleet.startDamaged();
+    await open(`/rollouts/${damaged}`);
     await status("Paused");
-    const troubled = page
-      .getByRole("region", { name: "Needs attention" })
-      .getByRole("button", { name: "ARTIFACT_DIGEST_MISMATCH" });
+    const troubles = page.getByRole("region", { name: "Needs attention" });
+    await expect.poll(() => troubles.textContent(), patient).toContain("ARTIFACT_DIGEST_MISMATCH");
+    const troubled = troubles.getByRole("button", { name: "ARTIFACT_DIGEST_MISMATCH" });
     failed = (await troubled.locator("span").textContent(patient))!;
     await troubled.click();
     await expect.poll(() => told(panel()), patient).toEqual(ENDED_FETCHING);
@@ -65,6 +83,14 @@ export function nodeTimelines(scene: () => Scene): void {
     ).toBe(1);
     expect(await panel().getByText(ERROR_CODES.ARTIFACT_DIGEST_MISMATCH.next).count()).toBe(1);
     for (const look of ["phone", "dark"] as const) await seen("rollout-node-failed", look);
+  });
+
+  test("ROLL-7: a page that was opened between a step's decision and its commit shows how it ended", async () => {
+    const { page, open, status, byKeyboard } = scene();
+    await page.route(/\/nodes\?/, answerAsBefore, { times: 1 });
+    await open(`/rollouts/${damaged}`);
+    const troubles = page.getByRole("region", { name: "Needs attention" });
+    await expect.poll(() => troubles.textContent(), patient).toContain("ARTIFACT_DIGEST_MISMATCH");
     await byKeyboard("Cancel", "the origin serves other bytes");
     await status("Cancelled");
   });

@@ -37,10 +37,12 @@ export async function screenshot(page: Page, name: string, look: Look, fullPage 
   return page.screenshot({ path: join(SCREENSHOTS, `${name}-${look}.png`), fullPage });
 }
 
-/** What axe finds, as one line each. */
+/** What axe finds, and on what, as one line each. */
 export async function violations(page: Page): Promise<string[]> {
   const { violations: found } = await new AxeBuilder({ page }).analyze();
-  return found.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")}`));
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
 }
 
 export const scrollsSideways = (page: Page): Promise<boolean> =>

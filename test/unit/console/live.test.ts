@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eventsSince, foldNodes, foldRollout } from "../../../src/console/pages/rollout/live.ts";
+import { eventsSince, foldNodes, foldRollout, mayLackAny } from "../../../src/console/pages/rollout/live.ts";
 import { AT, event, rollout, upgrade, upgradeEvent } from "./samples.ts";
 
 describe("events folded into the rows of a rollout", () => {
@@ -75,5 +75,16 @@ describe("events folded into the rows of a rollout", () => {
       { at: "2026-01-31T12:00:00.001Z" },
     );
     expect(eventsSince([old, fresh], Date.parse(AT))).toEqual([fresh]);
+  });
+
+  it.each([
+    ["a second", 1_000, true],
+    ["an hour", 3_600_000, false],
+  ])("may be missing in rows that were read %s after them", (_, age, expected) => {
+    const [old, recent] = [
+      event(1, "rollout.created", {}, { at: "2026-01-01T00:00:00Z" }),
+      event(2, "rollout.created", {}),
+    ];
+    expect(mayLackAny([old, recent], Date.parse(AT) + age)).toBe(expected);
   });
 });

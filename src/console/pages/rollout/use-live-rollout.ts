@@ -10,7 +10,7 @@ import { openEventStream } from "../../api/event-stream.ts";
 import type { FleetEvent } from "../../api/events.ts";
 import { KEYS, rolloutNodesQuery, rolloutQuery, type RolloutNodes } from "../../api/queries.ts";
 import { throttle } from "../../api/throttle.ts";
-import { eventsSince, foldNodes, foldRollout } from "./live.ts";
+import { eventsSince, foldNodes, foldRollout, mayLackAny } from "./live.ts";
 import { extendTimeline, type TimelineEntry } from "./timeline.ts";
 
 const READ_ROLLOUT_MS = 500;
@@ -55,10 +55,9 @@ export function useLiveRollout(id: string): readonly TimelineEntry[] {
       setTimeline((before) => extendTimeline(before, events));
       if (events.some(({ kind }) => kind === "incident.opened"))
         void client.invalidateQueries({ queryKey: KEYS.incidents });
-      const nodes = client.getQueryData(rolloutNodesQuery(id).queryKey);
-      const fresh = eventsSince(events, nodes?.asOf ?? 0);
-      if (fresh.length === 0) return;
-      fold(client, id, fresh);
+      const asOf = client.getQueryData(rolloutNodesQuery(id).queryKey)?.asOf ?? 0;
+      if (!mayLackAny(events, asOf)) return;
+      fold(client, id, eventsSince(events, asOf));
       readRollout();
       if (isMany()) readManyNodes();
       else readNodes();
