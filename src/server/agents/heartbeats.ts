@@ -5,6 +5,8 @@
  *    holds that content: another replica, or a report, may have written since.
  * 2. A replica that hung may store one late: what the node measured before is not written over what it measured after.
  *    A node whose clock was set back is believed again after a while.
+ * 3. One that overtook a report is newer than what that brings, and older than its arrival: its row's time moves. Otherwise
+ *    a node that is well would wait for its next heartbeat to be found so.
  */
 import type { NodeId } from "../../core/ids.ts";
 import type { Heartbeat } from "../../core/protocol/agent-api.ts";
@@ -75,11 +77,11 @@ async function touch(db: Queryable, items: readonly Item[]): Promise<number> {
   return count;
 }
 
-/** Ordered by id, so that two batches that share nodes cannot wait for each other in a circle. */
-export async function upsertHeartbeats(db: Queryable, items: readonly NodeHeartbeat[]): Promise<void> {
+/** How many were written. Ordered by id, so that two batches that share nodes cannot wait for each other in a circle. */
+export async function upsertHeartbeats(db: Queryable, items: readonly NodeHeartbeat[]): Promise<number> {
   const ordered = items.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
   const column = (pick: (item: NodeHeartbeat) => string | null) => ordered.map(pick);
-  await db`
+  const { count } = await db`
     insert into node_heartbeats as newest
       (node_id, received_at, measured_at, agent_version, applied, programs, last_rejection, content_digest)
     select node_id, clock_timestamp(), measured_at, agent_version, applied::jsonb, programs::jsonb, last_rejection::jsonb, digest
@@ -97,6 +99,14 @@ export async function upsertHeartbeats(db: Queryable, items: readonly NodeHeartb
       last_rejection = excluded.last_rejection, content_digest = excluded.content_digest
     where excluded.measured_at >= newest.measured_at
       or newest.received_at < clock_timestamp() - make_interval(secs => ${CLOCK_SET_BACK_SECONDS})`; // (2)
+  return count;
+}
+
+/** That came with reports, in their transaction. */
+export async function upsertReported(tx: Queryable, items: readonly NodeHeartbeat[]): Promise<void> {
+  if ((await upsertHeartbeats(tx, items)) === items.length) return;
+  const nodeIds = items.map(({ nodeId }) => nodeId);
+  await tx`update node_heartbeats set received_at = clock_timestamp() where node_id = any(${nodeIds})`; // (3)
 }
 
 /** What a node was provisioned with, taken from its first heartbeat and never again (ROLL-21). */

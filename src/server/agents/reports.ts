@@ -9,7 +9,7 @@ import { pipelined } from "../db/pipelined.ts";
 import { appendEvents } from "../events/append.ts";
 import type { Nudge } from "../drive/nudge.ts";
 import { createBatcher } from "./batcher.ts";
-import { upsertHeartbeats } from "./heartbeats.ts";
+import { upsertReported } from "./heartbeats.ts";
 
 export interface NodeReports {
   readonly nodeId: NodeId;
@@ -47,7 +47,7 @@ async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise
   const [stored] = await pipelined(
     () => insertReports(tx, rows),
     () => (answered.length > 0 ? markAnswered(tx, answered) : undefined),
-    () => (newest.length > 0 ? upsertHeartbeats(tx, newest) : undefined),
+    () => (newest.length > 0 ? upsertReported(tx, newest) : undefined),
   );
   const fresh = new Set(stored.map((row) => row.report_id));
   await appendEvents(tx, refusals(rows.filter((row) => fresh.has(row.report_id))));

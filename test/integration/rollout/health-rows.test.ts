@@ -35,6 +35,13 @@ test("ROLL-15: a node that is well has succeeded", async () => {
   expect(await nodeOf(id)).toEqual({ status: "succeeded", direction: "forward", error_code: null });
 });
 
+test("ROLL-15: a heartbeat that overtook the report counts as heard with it, and says how the node is", async () => {
+  const id = await launched("overtaken");
+  await here.beat(id, Date.now() + 60_000);
+  await here.report(id, "COMPLETED", { application_health: "critical" });
+  expect(await nodeOf(id)).toEqual({ status: "succeeded", direction: "forward", error_code: null });
+});
+
 test.each([
   ["HEALTH_STALLED", { sync_status: "stalled" }],
   ["HEALTH_CRITICAL", { application_health: "critical" }],

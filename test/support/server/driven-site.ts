@@ -5,6 +5,7 @@ import type { ClusterId, CommandId, Digest, NodeId, ProfileId, RolloutId } from 
 import type { Heartbeat, UpgradeReport } from "../../../src/core/protocol/agent-api.ts";
 import type { GroupId } from "../../../src/core/protocol/group-api.ts";
 import type { AgentVerdict } from "../../../src/core/upgrade/phases.ts";
+import { upsertHeartbeats } from "../../../src/server/agents/heartbeats.ts";
 import { createReportStore } from "../../../src/server/agents/reports.ts";
 import { advanceGroup } from "../../../src/server/group/advance.ts";
 import { advanceRollout } from "../../../src/server/rollout/advance.ts";
@@ -51,17 +52,33 @@ export async function startDrivenSite() {
     throw new Error("rollouts and groups never come to rest");
   }
 
+  const atWorkIn = (rolloutId: string): Promise<AtWork[]> => db<AtWork[]>`
+    select rn.node_id, rn.command_id, r.chain_profile_id as profile,
+      case when rn.direction = 'forward' then r.target_binary_checksum else rn.previous_checksum end as fingerprint
+    from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
+    where rn.rollout_id = ${rolloutId} and rn.status = 'in_progress'`;
+
+  /** What is at work says that it is well, measured at that time; nobody has a turn. */
+  async function beat(rolloutId: string, at: number): Promise<void> {
+    const nodes = await atWorkIn(rolloutId);
+    const measured = { at: new Date(at).toISOString() };
+    await upsertHeartbeats(
+      db,
+      nodes.map((node) => ({
+        nodeId: node.node_id,
+        heartbeat: { ...heartbeatOf(node, {}), ...measured },
+        digest: null,
+      })),
+    );
+  }
+
   /** What is at work reports so, well or not; then everybody has a turn. */
   async function report(
     rolloutId: string,
     verdict: AgentVerdict = "COMPLETED",
     facts: object = {},
   ): Promise<void> {
-    const atWork = await db<AtWork[]>`
-      select rn.node_id, rn.command_id, r.chain_profile_id as profile,
-        case when rn.direction = 'forward' then r.target_binary_checksum else rn.previous_checksum end as fingerprint
-      from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
-      where rn.rollout_id = ${rolloutId} and rn.status = 'in_progress'`;
+    const atWork = await atWorkIn(rolloutId);
     await Promise.all(
       atWork.map(async (node) =>
         store({
@@ -87,7 +104,7 @@ export async function startDrivenSite() {
       id,
     );
 
-  return { ...site, settle, step, report, statusesOf };
+  return { ...site, settle, step, beat, report, statusesOf };
 }
 
 function verdictOf({ command_id }: AtWork, verdict: AgentVerdict): UpgradeReport {
