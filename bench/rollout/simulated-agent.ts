@@ -1,7 +1,7 @@
 /**
- * An agent without a machine: it polls, takes each command and reports it done at once. It verifies nothing, because
- * verifying is not what is measured. Progress, verdict and heartbeat go in one request, as the real outbox sends what
- * has gathered.
+ * An agent without a machine: it polls, takes each command and reports its eight actions done at once. It verifies
+ * nothing, because verifying is not what is measured. Progress, verdict and heartbeat go in one request, as the real
+ * outbox sends what has gathered.
  */
 import { randomUUID } from "node:crypto";
 import type { CommandHeader } from "../../src/core/protocol/command.ts";
@@ -10,7 +10,7 @@ import { LIMITS } from "../../src/core/limits.ts";
 import type { AppliedVersions, PollResponse, ReportRequest } from "../../src/core/protocol/agent-api.ts";
 import type { SnapshotHeader } from "../../src/core/snapshot/envelope.ts";
 import type { HeadHeader } from "../../src/core/snapshot/head.ts";
-import { progressAt } from "../../src/core/upgrade/phases.ts";
+import { progressAt, UPGRADE_ACTIONS } from "../../src/core/upgrade/phases.ts";
 import { AFTER, BEFORE, heartbeatOf } from "../support/heartbeat.ts";
 import { postRequest, type Reply, type Wire } from "../support/wire.ts";
 
@@ -71,11 +71,12 @@ export function doneReport(
     started_at: at,
     ended_at: at,
   } as const;
+  const actions = UPGRADE_ACTIONS.map(
+    (_, index) => ({ kind: "progress", progress: progressAt(index) }) as const,
+  );
+  const bodies = [...actions, { kind: "verdict", ...verdict } as const];
   return {
-    reports: [
-      { report_id: randomUUID(), command_id, at, body: { kind: "progress", progress: progressAt(7) } },
-      { report_id: randomUUID(), command_id, at, body: { kind: "verdict", ...verdict } },
-    ],
+    reports: bodies.map((body) => ({ report_id: randomUUID(), command_id, at, body })),
     heartbeat: heartbeatOf({ version: AFTER.version, fingerprint }, applied),
   };
 }
