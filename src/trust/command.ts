@@ -1,12 +1,13 @@
 /** Commands: signed by the online key, verified by the agent before anything else looks at them (SNAP-16). */
 import { FairleadError } from "../core/errors.ts";
+import type { Digest } from "../core/ids.ts";
 import { COMMAND_DOMAIN, CommandHeader, UpgradePayload } from "../core/protocol/command.ts";
 import type { TrustBundle } from "../core/snapshot/trust-bundle.ts";
 import { canonicalBytes } from "./canonical-json.ts";
 import { digestOf } from "./digest.ts";
-import { decodeFrame, signFrame } from "./frame.ts";
+import { decodeFrame, signFrames } from "./frame.ts";
 import type { Signer } from "./keys.ts";
-import { isSealed, type SealedContent } from "./sealed-content.ts";
+import type { SealedContent } from "./sealed-content.ts";
 import { parseCanonical } from "./strict-json.ts";
 import { checkThreshold, onlineKeyFor, type TimeWindow } from "./trusted-keys.ts";
 
@@ -18,32 +19,44 @@ export function sealPayload(payload: UpgradePayload): SealedContent {
   return { bytes, content_hash: digestOf(bytes) };
 }
 
-export function signCommand(
-  draft: CommandDraft,
-  payload: UpgradePayload | SealedContent,
-  signer: Signer,
-): Buffer {
-  const { bytes, content_hash } = isSealed(payload) ? payload : sealPayload(payload);
-  const header: CommandHeader = {
-    assignment_config_version: draft.assignment_config_version,
-    attempt: draft.attempt,
-    chain_profile_id: draft.chain_profile_id,
-    cluster_id: draft.cluster_id,
-    command_id: draft.command_id,
-    command_type: draft.command_type,
-    content_hash,
-    direction: draft.direction,
-    expires_at: draft.expires_at,
-    fingerprint: draft.fingerprint,
-    intent_digest: draft.intent_digest,
-    issued_at: draft.issued_at,
-    rollout_id: draft.rollout_id,
-    sequence: draft.sequence,
-    signer_key_id: signer.record.key_id,
-    subject_node_id: draft.subject_node_id,
-  }; // in the order of the canonical form, as the headers of snapshots
-  return signFrame(COMMAND_DOMAIN, header, bytes, [signer]);
+export interface UnsignedCommand {
+  readonly draft: CommandDraft;
+  readonly payload: SealedContent;
 }
+
+export const signCommand = (draft: CommandDraft, payload: UpgradePayload, signer: Signer): Buffer =>
+  signCommands([{ draft, payload: sealPayload(payload) }], signer)[0]!;
+
+/** In their order. */
+export const signCommands = (commands: readonly UnsignedCommand[], signer: Signer): Buffer[] =>
+  signFrames(
+    COMMAND_DOMAIN,
+    commands.map(({ draft, payload }) => ({
+      header: headerOf(draft, payload.content_hash, signer),
+      content: payload.bytes,
+    })),
+    [signer],
+  );
+
+/** In the order of the canonical form, as the headers of snapshots. */
+const headerOf = (draft: CommandDraft, content_hash: Digest, signer: Signer): CommandHeader => ({
+  assignment_config_version: draft.assignment_config_version,
+  attempt: draft.attempt,
+  chain_profile_id: draft.chain_profile_id,
+  cluster_id: draft.cluster_id,
+  command_id: draft.command_id,
+  command_type: draft.command_type,
+  content_hash,
+  direction: draft.direction,
+  expires_at: draft.expires_at,
+  fingerprint: draft.fingerprint,
+  intent_digest: draft.intent_digest,
+  issued_at: draft.issued_at,
+  rollout_id: draft.rollout_id,
+  sequence: draft.sequence,
+  signer_key_id: signer.record.key_id,
+  subject_node_id: draft.subject_node_id,
+});
 
 export interface VerifiedCommand {
   readonly header: CommandHeader;

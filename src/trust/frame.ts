@@ -8,32 +8,17 @@
  * 3. A frame has one sequence of bytes: its signatures are canonical too, their base64 included.
  * 4. Parsing a frame proves nothing: see verify-*.ts.
  */
-import { verify, constants, type KeyObject } from "node:crypto";
-import { z } from "zod";
 import { FairleadError } from "../core/errors.ts";
-import { KeyId } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import { LIMITS } from "../core/limits.ts";
-import type { SignatureAlgorithm } from "../core/snapshot/envelope.ts";
 import { canonicalBytes } from "./canonical-json.ts";
+import { FrameSignatures, signAlone, signTogether } from "./frame-signatures.ts";
 import type { Signer } from "./keys.ts";
 import { readerFor } from "./reader/read-along.ts";
 import { parseCanonical } from "./strict-json.ts";
 
 const MAGIC = Buffer.from("FLF1", "latin1");
 const SIGNATURE_BLOCK_BYTES_MAX = 16 * 1024;
-
-/** `Buffer` skips what is no base64 and ignores the spare bits of the last character. */
-const ExactBase64 = z
-  .string()
-  .max(1024)
-  .refine((text) => Buffer.from(text, "base64").toString("base64") === text, "not exact base64");
-
-const FrameSignatures = z
-  .array(z.strictObject({ key_id: KeyId, signature: ExactBase64 }))
-  .min(1)
-  .max(LIMITS.snapshotSignaturesMax);
-export type FrameSignatures = z.infer<typeof FrameSignatures>;
 
 const readSignatures = readerFor(FrameSignatures, { isSearched: false });
 
@@ -43,41 +28,51 @@ export interface Frame {
   readonly signatures: FrameSignatures;
 }
 
-export function signFrame(
+export interface FrameDraft {
+  readonly header: Json;
+  readonly content: Uint8Array;
+}
+
+export const signFrame = (
   domain: string,
   header: Json,
   content: Uint8Array,
   signers: readonly Signer[],
-): Buffer {
-  if (content.length > LIMITS.snapshotContentBytesMax) throw tooLarge("content");
-  const parts = signHeader(domain, header, signers);
-  return joinFrame(parts.header, Buffer.from(content), parts.signatures);
+): Buffer => signFrames(domain, [{ header, content }], signers)[0]!;
+
+/** In their order. They share signatures: see frame-signatures.ts. */
+export function signFrames(
+  domain: string,
+  drafts: readonly FrameDraft[],
+  signers: readonly Signer[],
+): Buffer[] {
+  const headers = drafts.map(({ header, content }) => {
+    if (content.length > LIMITS.snapshotContentBytesMax) throw tooLarge("content");
+    return headerBytes(header);
+  });
+  const signatures = signHeaders(domain, headers, signers);
+  return drafts.map(({ content }, at) => joinFrame(headers[at]!, Buffer.from(content), signatures[at]!));
 }
 
-/** A frame's bytes without its content, for who keeps that apart. */
-export function signHeader(
-  domain: string,
-  header: Json,
-  signers: readonly Signer[],
-): { readonly header: Buffer; readonly signatures: Buffer } {
-  const headerBytes = canonicalBytes(header);
-  if (headerBytes.length > LIMITS.snapshotHeaderBytesMax) throw tooLarge("header");
-  const signed = signedBytes(domain, headerBytes);
-  const signatures = canonicalBytes(signers.map((signer) => signatureBy(signer, signed)));
-  return { header: headerBytes, signatures };
+export function headerBytes(header: Json): Buffer {
+  const bytes = canonicalBytes(header);
+  if (bytes.length > LIMITS.snapshotHeaderBytesMax) throw tooLarge("header");
+  return bytes;
 }
+
+/** The frames' last parts, for who keeps their contents apart. */
+export const signHeaders = (
+  domain: string,
+  headers: readonly Buffer[],
+  signers: readonly Signer[],
+): Buffer[] => signTogether(domain, headers, signers).map(canonicalBytes);
 
 /** Over the header as it stands: what was signed before stays signed. */
 export function appendSignature(domain: string, bytes: Uint8Array, signer: Signer): Buffer {
   const frame = decodeFrame(bytes);
-  const signature = signatureBy(signer, signedBytes(domain, frame.header));
+  const signature = signAlone(domain, frame.header, signer);
   return encodeFrame({ ...frame, signatures: [...frame.signatures, signature] });
 }
-
-const signatureBy = (signer: Signer, signed: Uint8Array): FrameSignatures[number] => ({
-  key_id: signer.record.key_id,
-  signature: signer.sign(signed).toString("base64"),
-});
 
 export const encodeFrame = (frame: Frame): Buffer =>
   joinFrame(frame.header, frame.content, canonicalBytes(frame.signatures));
@@ -120,23 +115,6 @@ function signaturesIn(bytes: Buffer): FrameSignatures {
   if (!parsed.success) throw malformed("signatures");
   return parsed.data;
 }
-
-export function verifySignature(
-  domain: string,
-  header: Uint8Array,
-  signature: string,
-  algorithm: SignatureAlgorithm,
-  key: KeyObject,
-): boolean {
-  const bytes = Buffer.from(signature, "base64");
-  const signed = signedBytes(domain, header);
-  if (algorithm === "Ed25519") return verify(null, signed, key, bytes);
-  const padding = algorithm === "RS256" ? constants.RSA_PKCS1_PADDING : constants.RSA_PKCS1_PSS_PADDING;
-  return verify("sha256", signed, { key, padding, saltLength: 32 }, bytes);
-}
-
-const signedBytes = (domain: string, header: Uint8Array): Buffer =>
-  Buffer.concat([Buffer.from(domain, "utf8"), Buffer.from([0]), header]);
 
 const tooLarge = (what: string): FairleadError =>
   new FairleadError("SNAPSHOT_TOO_LARGE", `nothing was signed: the ${what} is over its bound`);

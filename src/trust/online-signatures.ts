@@ -10,7 +10,8 @@ import type { KeyId } from "../core/ids.ts";
 import type { SignatureAlgorithm } from "../core/snapshot/envelope.ts";
 import type { ScopeType } from "../core/snapshot/scopes.ts";
 import type { OnlineKey, TrustBundle } from "../core/snapshot/trust-bundle.ts";
-import { verifySignature, type Frame } from "./frame.ts";
+import { verifySignature } from "./frame-signatures.ts";
+import type { Frame } from "./frame.ts";
 import { onlineKeyFor, usableKey, type KeyLookup, type TimeWindow } from "./trusted-keys.ts";
 
 export interface NamedSigners {
@@ -63,7 +64,8 @@ function isKnown({ bundle, revokedKeys = [] }: OnlineBelief, keyId: KeyId): bool
 
 /** After `whyUntrusted`, which found at least one trusted signer among them. */
 export function whyNotSigned(domain: string, frame: Frame, bundle: TrustBundle): string | null {
-  for (const { key_id, signature } of frame.signatures) {
+  for (const signature of frame.signatures) {
+    const { key_id } = signature;
     const record = bundle.online_keys.find((key) => key.key_id === key_id);
     if (record === undefined) continue;
     const key = usableKey(record);

@@ -8,7 +8,7 @@ import {
   type SnapshotHeader,
 } from "../core/snapshot/envelope.ts";
 import { SCOPES, type NodeRole, type ScopeType } from "../core/snapshot/scopes.ts";
-import { joinFrame, signHeader } from "./frame.ts";
+import { signFrame, signHeaders } from "./frame.ts";
 import type { Signer } from "./keys.ts";
 import { isSealed, sealContent, type SealedContent } from "./sealed-content.ts";
 import { SNAPSHOT_DOMAIN } from "./snapshot-signer.ts";
@@ -43,22 +43,13 @@ export type Signers = readonly [Signer, ...Signer[]];
 /** The first signer is the envelope's; the rest are co-signatures. */
 export function signSnapshot(draft: SnapshotDraft, signers: Signers): SignedSnapshot {
   const content = isSealed(draft.content) ? draft.content : sealContent(draft.scope, draft.content);
-  const { header, bytes, signatures } = signSealed(draft, content, signers);
-  return { header, frame: joinFrame(bytes, content.bytes, signatures) };
-}
-
-export interface SignedParts {
-  readonly header: SnapshotHeader;
-  readonly bytes: Buffer;
-  readonly signatures: Buffer;
-}
-
-/** The parts of the frame beside its content, which many nodes may share. */
-export function signSealed(draft: EnvelopeDraft, content: SealedContent, signers: Signers): SignedParts {
   const header = envelopeOf(draft, content.content_hash, signers);
-  const parts = signHeader(SNAPSHOT_DOMAIN, header, signers);
-  return { header, bytes: parts.header, signatures: parts.signatures };
+  return { header, frame: signFrame(SNAPSHOT_DOMAIN, header, content.bytes, signers) };
 }
+
+/** In the order of the headers. Their contents, which many nodes may share, are kept apart. */
+export const signSnapshotHeaders = (headers: readonly Buffer[], signers: Signers): Buffer[] =>
+  signHeaders(SNAPSHOT_DOMAIN, headers, signers);
 
 /** In the order of the canonical form: what stands so is printed many times faster, and a rollout prints thousands. */
 export function envelopeOf(draft: EnvelopeDraft, contentHash: Digest, signers: Signers): SnapshotHeader {

@@ -16,7 +16,8 @@ import type {
   RootSet,
   TrustBundle,
 } from "../core/snapshot/trust-bundle.ts";
-import { verifySignature, type Frame } from "./frame.ts";
+import { verifySignature } from "./frame-signatures.ts";
+import type { Frame } from "./frame.ts";
 import { loadPublicKey } from "./keys.ts";
 
 /** `local` is the machine's clock; `effective` never goes back (SNAP-17). Both in milliseconds. */
@@ -102,7 +103,8 @@ function tryLoad(record: KeyRecord): KeyLookup<KeyObject> {
 /** Invariant 1: each key of the set that signed, once. */
 export function validSignatures(domain: string, frame: Frame, keys: readonly KeyRecord[]): Set<KeyId> {
   const valid = new Set<KeyId>();
-  for (const { key_id, signature } of frame.signatures) {
+  for (const signature of frame.signatures) {
+    const { key_id } = signature;
     const record = keys.find((key) => key.key_id === key_id);
     if (record === undefined || valid.has(key_id)) continue;
     const key = usableKey(record);

@@ -6,11 +6,11 @@
  * 2. A node whose head is old is looked up too, and gets a new one with it.
  * 3. A parcel is handed over once. A node that did not get it says so by what it has, and is looked up. One that was
  *    looked up between the commit and the parcel has it already.
+ * 4. Nobody comes for an old one: it is let go, and with it the memory that it shares with those of its step.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { PollResponse } from "../../core/protocol/agent-api.ts";
 import { isNewer } from "../../core/snapshot/envelope.ts";
 import type { Parcel, Parcels } from "../rollout/parcel.ts";
 import type { DeliveryQuery } from "./deliveries.ts";
@@ -23,16 +23,20 @@ const HEAD_AGE_MAX_MS = 2 * LIMITS.headRefreshMs;
 /** Each is answered at once: everybody else has a turn in between, the next step above all. */
 const WOKEN_AT_ONCE = 20;
 
+/** Longer than a poll waits. */
+const KEPT_MS = 2 * LIMITS.pollWaitMaxMs;
+
 interface Held {
   readonly parcel: Parcel;
   readonly before: Standing;
   readonly stamp: number;
+  readonly at: number;
 }
 
 export interface HeldParcels {
   /** Wakes the nodes. */
   deliver(parcels: Parcels): Promise<void>;
-  take(query: DeliveryQuery): PollResponse | null;
+  take(query: DeliveryQuery): Uint8Array | null;
 }
 
 export function createParcels(
@@ -40,15 +44,23 @@ export function createParcels(
   standings: Pick<Standings, "of" | "looking">,
   now: () => number,
 ): HeldParcels {
-  const held = new Map<NodeId, Held>();
+  const held = new Map<NodeId, Held>(); // the oldest first
+  function letGoOld(): void {
+    for (const [nodeId, { at }] of held) {
+      if (now() - at < KEPT_MS) return;
+      held.delete(nodeId);
+    }
+  }
   return {
     async deliver(parcels) {
+      letGoOld(); // (4)
       let woken = 0;
       for (const [nodeId, parcel] of parcels) {
         const before = standings.of(nodeId); // (1)
         polls.wake(nodeId); // whoever waits goes on after this turn of the event loop
-        if (before === null || parcel === null || !isNews(before, parcel)) held.delete(nodeId);
-        else held.set(nodeId, { parcel, before, stamp: polls.stamp(nodeId) });
+        held.delete(nodeId);
+        if (before !== null && parcel !== null && isNews(before, parcel))
+          held.set(nodeId, { parcel, before, stamp: polls.stamp(nodeId), at: now() });
         if ((woken += 1) % WOKEN_AT_ONCE === 0) await nextTurn();
       }
     },
@@ -60,29 +72,18 @@ export function createParcels(
       if (stamp !== polls.stamp(query.nodeId) || !standsAt(query, before)) return null; // (1)
       if (now() - query.headIssuedAt! >= HEAD_AGE_MAX_MS) return null; // (2)
       standings.looking(query.nodeId)(standingAfter(before, parcel));
-      return answerOf(parcel);
+      return parcel.answer;
     },
   };
 }
 
-function isNews({ have, mark }: Standing, { assignment, command }: Parcel): boolean {
+function isNews({ have, mark }: Standing, parcel: Parcel): boolean {
   const before = have.service_assignment ?? { epoch: 0, version: 0 };
-  return isNewer(assignment, before) && (command === null || command.sequence > mark); // (3)
+  return isNewer(parcel, before) && (parcel.sequence === null || parcel.sequence > mark); // (3)
 }
 
-function standingAfter(before: Standing, { assignment, command }: Parcel): Standing {
-  const { epoch, version } = assignment;
-  return {
-    ...before,
-    have: { ...before.have, service_assignment: { epoch, version } },
-    mark: Math.max(before.mark, command?.sequence ?? 0),
-  };
-}
-
-const answerOf = ({ assignment, command }: Parcel): PollResponse => ({
-  snapshots: [assignment.frame],
-  increments: [],
-  head: null,
-  commands: command === null ? [] : [command.delivery],
-  void_intents: [],
+const standingAfter = (before: Standing, { epoch, version, sequence }: Parcel): Standing => ({
+  ...before,
+  have: { ...before.have, service_assignment: { epoch, version } },
+  mark: Math.max(before.mark, sequence ?? 0),
 });

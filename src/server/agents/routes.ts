@@ -31,7 +31,8 @@ export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps)
     const waiter = deps.polls.register(request.nodeId);
     reply.raw.once("close", waiter.leave);
     const answer = await poll(deps, waiter, request.nodeId, body).finally(waiter.leave);
-    return answer ?? (await reply.code(204).send());
+    if (answer === null) return reply.code(204).send();
+    return answer instanceof Uint8Array ? reply.type("application/json").send(answer) : answer;
   });
 
   app.register(async (scope) => {
@@ -64,7 +65,7 @@ async function poll(
   waiter: Waiter,
   nodeId: NodeId,
   { have, command_mark: mark, intent_serials: serials, head_issued_at, resync, wait_ms }: PollRequest,
-): Promise<PollResponse | null> {
+): Promise<PollResponse | Uint8Array | null> {
   const until = deps.now() + wait_ms;
   const headIssuedAt = head_issued_at === null ? null : Date.parse(head_issued_at);
   const query = { nodeId, have, mark, serials, headIssuedAt, resync };

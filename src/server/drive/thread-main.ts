@@ -8,11 +8,12 @@ import { parentPort, workerData } from "node:worker_threads";
 import { FairleadError, unreachable } from "../../core/errors.ts";
 import { createLogger } from "../../host/log.ts";
 import { loadDriverCorrected } from "../db/driver-fix.ts";
+import { memoryOf } from "../rollout/parcel.ts";
 import type { RunningDrive } from "./drive.ts";
 import type { DriveSettings, FromThread, ThreadData, ToThread } from "./thread-messages.ts";
 
 const port = parentPort!;
-const say = (message: FromThread): void => port.postMessage(message);
+const say = (message: FromThread, memory: ArrayBuffer[] = []): void => port.postMessage(message, memory);
 
 const { compileCache } = workerData as ThreadData;
 if (compileCache !== null) enableCompileCache(dirname(compileCache));
@@ -40,7 +41,7 @@ async function start(settings: DriveSettings): Promise<RunningDrive> {
     authority: createSigning(fileSigners(keysDir), clusterId),
     handlers,
     onCommitted: (step) => say({ kind: "counts", counts: countsOfStep(step) }),
-    handOver: { from, deliver: (parcels) => say({ kind: "parcels", parcels }) },
+    handOver: { from, deliver: (parcels) => say({ kind: "parcels", parcels }, memoryOf(parcels)) },
     log,
   });
   return {

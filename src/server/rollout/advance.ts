@@ -14,7 +14,7 @@ import type { CommittedStep } from "../metrics/rollout-metrics.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { commitDecision, isNewsForGroup } from "./commit.ts";
 import { loadRollout } from "./load.ts";
-import type { HandOver, Parcels } from "./parcel.ts";
+import { packParcels, type HandOver, type ParcelDrafts } from "./parcel.ts";
 
 export interface Advanced {
   readonly status: RolloutStatus;
@@ -47,7 +47,7 @@ export async function advanceRollout(deps: AdvanceDeps, id: RolloutId): Promise<
     return { chain, strategy, startedAt, wasActive, batch: rows.batch, decision, now, groupId, parcels };
   });
   if (step === null) return null;
-  deps.handOver?.deliver(step.parcels);
+  deps.handOver?.deliver(packParcels(step.parcels));
   deps.onCommitted(step);
   if (step.groupId !== null && isNewsForGroup(step.decision)) deps.nudgeGroup(step.groupId);
   return { status: step.decision.rollout.status, wakeAt: step.decision.wakeAt, now: step.now };
@@ -55,5 +55,5 @@ export async function advanceRollout(deps: AdvanceDeps, id: RolloutId): Promise<
 
 interface Moved {
   readonly groupId: GroupId | null;
-  readonly parcels: Parcels;
+  readonly parcels: ParcelDrafts;
 }

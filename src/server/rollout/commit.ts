@@ -11,7 +11,7 @@ import type { Authority } from "../snapshots/authority.ts";
 import { eventsOf } from "./decided-events.ts";
 import { launchNodes } from "./launch.ts";
 import type { LoadedRollout } from "./load.ts";
-import { parcelOf, type Parcels } from "./parcel.ts";
+import { draftParcel, type ParcelDrafts } from "./parcel.ts";
 import { settleNodes } from "./settle.ts";
 import { notifyNodes } from "./wake.ts";
 
@@ -22,7 +22,7 @@ export async function commitDecision(
   decision: RolloutDecision,
   now: number,
   from?: string,
-): Promise<Parcels> {
+): Promise<ParcelDrafts> {
   const { id } = rows.rollout;
   const [, opened] = await pipelined(
     () => patchNodes(tx, id, decision.nodes, now),
@@ -50,7 +50,7 @@ export async function commitDecision(
   return new Map([
     ...movedIds.map((nodeId) => [nodeId, null] as const),
     ...launched,
-    ...published.map((snapshot) => [snapshot.nodeId, parcelOf(snapshot, null)] as const),
+    ...published.map((snapshot) => [snapshot.nodeId, draftParcel(snapshot, null)] as const),
   ]);
 }
 

@@ -12,7 +12,7 @@ import {
 } from "../../core/protocol/command.ts";
 import type { Launch } from "../../core/rollout/decision.ts";
 import type { ConfigRef, RunSpec } from "../../core/upgrade/job.ts";
-import { sealPayload, signCommand } from "../../trust/command.ts";
+import { sealPayload, signCommands, type UnsignedCommand } from "../../trust/command.ts";
 import type { SealedContent } from "../../trust/sealed-content.ts";
 import type { Transaction } from "../db/database.ts";
 import { partByPart, pipelined } from "../db/pipelined.ts";
@@ -20,7 +20,7 @@ import type { Authority } from "../snapshots/authority.ts";
 import { publishAssignments } from "../snapshots/publish-assignments.ts";
 import { configsOf } from "./rollout-configs.ts";
 import { enterMaintenance, type Launched } from "./maintenance.ts";
-import { parcelOf, type Parcel } from "./parcel.ts";
+import { draftParcel, type ParcelDraft } from "./parcel.ts";
 import { proofsOf } from "./proofs.ts";
 import { storeCommands, type NewCommand } from "./store-commands.ts";
 
@@ -45,7 +45,7 @@ export async function launchNodes(
   rolloutId: RolloutId,
   launches: readonly Launch[],
   now: number,
-): Promise<(readonly [NodeId, Parcel | null])[]> {
+): Promise<(readonly [NodeId, ParcelDraft | null])[]> {
   if (launches.length === 0) return [];
   const launchOf = new Map(launches.map((launch) => [launch.nodeId, launch]));
   const ids = [...launchOf.keys()];
@@ -61,48 +61,42 @@ export async function launchNodes(
   );
   const assignments = new Map(published.map((snapshot) => [snapshot.nodeId, snapshot]));
   const seal = sealOnce();
-  const commandFor = (node: Launched): NewCommand => {
+  const draftFor = (node: Launched): UnsignedCommand => {
     const launch = launchOf.get(node.node_id)!;
     const payload = payloadOf(rollout!, node, launch, configs.get(node.node_id)!);
-    const commandId = CommandId.parse(randomUUID());
-    const frame = signCommand(
-      {
-        command_id: commandId,
-        command_type: COMMAND_TYPE_UPGRADE,
-        cluster_id: authority.clusterId,
-        subject_node_id: node.node_id,
-        sequence: node.sequence,
-        rollout_id: rolloutId,
-        chain_profile_id: rollout!.chain_profile_id,
-        intent_digest: rollout!.intent_digest,
-        direction: launch.direction,
-        attempt: launch.attempt,
-        assignment_config_version: assignments.get(node.node_id)!.version,
-        fingerprint: payload.artifact.fingerprint,
-        issued_at: new Date(now).toISOString(),
-        expires_at: new Date(now + LIMITS.commandLifetimeMs).toISOString(),
-      },
-      seal(payload),
-      authority.signers()[0],
-    );
-    return {
-      ...node,
-      command_id: commandId,
-      frame: frame.toString("base64"),
+    const draft = {
+      command_id: CommandId.parse(randomUUID()),
+      command_type: COMMAND_TYPE_UPGRADE,
+      cluster_id: authority.clusterId,
+      subject_node_id: node.node_id,
+      sequence: node.sequence,
+      rollout_id: rolloutId,
+      chain_profile_id: rollout!.chain_profile_id,
+      intent_digest: rollout!.intent_digest,
       direction: launch.direction,
       attempt: launch.attempt,
-    };
+      assignment_config_version: assignments.get(node.node_id)!.version,
+      fingerprint: payload.artifact.fingerprint,
+      issued_at: new Date(now).toISOString(),
+      expires_at: new Date(now + LIMITS.commandLifetimeMs).toISOString(),
+    } as const;
+    return { draft, payload: seal(payload) };
   };
-  const parts = await partByPart(
-    launched,
-    COMMANDS_AT_ONCE,
-    (part) => part.map(commandFor),
-    (part) => storeCommands(tx, rolloutId, part, now),
+  const commandsFor = (part: readonly Launched[]): NewCommand[] => {
+    const unsigned = part.map(draftFor);
+    const frames = signCommands(unsigned, authority.signers()[0]);
+    return part.map((node, at) => {
+      const { command_id, direction, attempt } = unsigned[at]!.draft;
+      return { ...node, command_id, frame: frames[at]!.toString("base64"), direction, attempt };
+    });
+  };
+  const parts = await partByPart(launched, COMMANDS_AT_ONCE, commandsFor, (part) =>
+    storeCommands(tx, rolloutId, part, now),
   );
   const intent = rollout!.intent_frame?.toString("base64") ?? null;
   return parts.flat().map(({ node_id, sequence, frame }) => {
     const delivery = { command: frame, intent, proof: proofs.get(node_id)! };
-    return [node_id, parcelOf(assignments.get(node_id)!, { sequence, delivery })];
+    return [node_id, draftParcel(assignments.get(node_id)!, { sequence, delivery })];
   });
 }
 

@@ -13,9 +13,9 @@ import { LIMITS } from "../../core/limits.ts";
 import type { SnapshotVersion } from "../../core/snapshot/envelope.ts";
 import type { CompiledScope } from "../../core/snapshot/roles.ts";
 import type { NodeRole } from "../../core/snapshot/scopes.ts";
-import { joinFrame } from "../../trust/frame.ts";
+import { headerBytes, joinFrame } from "../../trust/frame.ts";
 import { sealContent, type SealedContent } from "../../trust/sealed-content.ts";
-import { signSealed } from "../../trust/snapshot.ts";
+import { envelopeOf, signSnapshotHeaders } from "../../trust/snapshot.ts";
 import type { Transaction } from "../db/database.ts";
 import { partByPart, pipelined } from "../db/pipelined.ts";
 import type { Authority } from "./authority.ts";
@@ -31,7 +31,7 @@ import {
   type NodeScope,
 } from "./stored.ts";
 
-const SIGNED_AT_ONCE = 200;
+export const SIGNED_AT_ONCE = 200;
 
 export interface SnapshotItem extends NodeScope {
   readonly content: Json;
@@ -107,16 +107,17 @@ export async function publishSealed(
   );
   const refused: Refusal[] = [];
   function signEach(part: readonly CompiledItem[]): NewSnapshot[] {
-    return part.flatMap((item) => {
+    const drafted = part.flatMap((item) => {
       try {
         const last = before.get(keyOf(item));
-        return [signItem(authority, item, nodes.get(item.nodeId)!, last, increments, now)];
+        return [draftItem(authority, item, nodes.get(item.nodeId)!, last, increments, now)];
       } catch (error) {
         if (!(error instanceof FairleadError)) throw error;
         refused.push(refusalOf(item, error));
         return [];
       }
     });
+    return signDrafted(authority, drafted);
   }
   const signed = await partByPart(items, SIGNED_AT_ONCE, signEach, (part) => storeSnapshots(tx, part));
   const published = signed.flat().map(({ nodeId, scope, header, increment, ...parts }) => ({
@@ -143,14 +144,16 @@ export interface NodeFacts {
   readonly epoch: number;
 }
 
-export function signItem(
+type Drafted = Omit<NewSnapshot, "signatures">;
+
+export function draftItem(
   authority: Authority,
   { nodeId, scope, content }: CompiledItem,
   node: NodeFacts,
   last: LastPublished | undefined,
   increments: Increments,
   now: number,
-): NewSnapshot {
+): Drafted {
   const draft = {
     snapshotId: randomUUID() as SnapshotId,
     clusterId: authority.clusterId,
@@ -164,9 +167,16 @@ export function signItem(
     lifetimeMs: lifetimeOf(scope),
   };
   const signers = authority.signers();
-  const { header, bytes, signatures } = signSealed(draft, content, signers);
+  const header = envelopeOf(draft, content.content_hash, signers);
   const increment = last?.epoch === node.epoch ? increments.sign(draft, last, content, signers) : null;
-  return { nodeId, scope, header, headerBytes: bytes, content: content.bytes, signatures, increment };
+  return { nodeId, scope, header, headerBytes: headerBytes(header), content: content.bytes, increment };
+}
+
+export function signDrafted(authority: Authority, drafted: readonly Drafted[]): NewSnapshot[] {
+  if (drafted.length === 0) return [];
+  const headers = drafted.map((snapshot) => snapshot.headerBytes);
+  const signatures = signSnapshotHeaders(headers, authority.signers());
+  return drafted.map((snapshot, at) => ({ ...snapshot, signatures: signatures[at]! }));
 }
 
 const lifetimeOf = (scope: CompiledScope): number =>

@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NodeId, RolloutId } from "../../../src/core/ids.ts";
+import { PollResponse } from "../../../src/core/protocol/agent-api.ts";
+import type { MerkleProof } from "../../../src/core/protocol/intent.ts";
 import type { RolloutView } from "../../../src/core/protocol/operator-api.ts";
 import type { Parcels } from "../../../src/server/rollout/parcel.ts";
 import { joinFrame } from "../../../src/trust/frame.ts";
@@ -42,13 +44,17 @@ test("ROLL-11: a step hands over the assignment and the command that it has comm
     select s.header, c.bytes, s.signatures, s.config_version as version
     from snapshots s join snapshot_contents c using (content_hash)
     where s.node_id = ${node!} and s.scope_type = 'service_assignment'`;
+  const [row] = await here.db<{ proof: MerkleProof }[]>`
+    select proof from rollout_proofs where rollout_id = ${id} and node_id = ${node!}`;
   const { header, bytes, signatures, version } = snapshot!;
-  expect(parcels.get(node!)).toMatchObject({
-    assignment: { version, frame: joinFrame(header, bytes, signatures).toString("base64") },
-    command: {
-      sequence: command!.sequence,
-      delivery: { command: command!.frame.toString("base64"), intent: null },
-    },
+  const parcel = parcels.get(node!)!;
+  expect(parcel).toMatchObject({ version, sequence: command!.sequence });
+  expect(PollResponse.parse(JSON.parse(Buffer.from(parcel.answer).toString("utf8")))).toEqual({
+    snapshots: [joinFrame(header, bytes, signatures).toString("base64")],
+    increments: [],
+    head: null,
+    commands: [{ command: command!.frame.toString("base64"), intent: null, proof: row!.proof }],
+    void_intents: [],
   });
 });
 

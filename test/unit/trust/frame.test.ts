@@ -2,7 +2,8 @@ import { createHash, generateKeyPairSync, sign, constants } from "node:crypto";
 import { expect, test } from "vitest";
 import { LIMITS } from "../../../src/core/limits.ts";
 import type { KeyRecord } from "../../../src/core/snapshot/trust-bundle.ts";
-import { decodeFrame, encodeFrame, signFrame, verifySignature } from "../../../src/trust/frame.ts";
+import { verifySignature } from "../../../src/trust/frame-signatures.ts";
+import { decodeFrame, encodeFrame, signFrame } from "../../../src/trust/frame.ts";
 import { keyIdOf, loadPublicKey, type Signer } from "../../../src/trust/keys.ts";
 import { codeOf } from "../../support/refusals.ts";
 import { newSigner } from "../../support/trust.ts";
@@ -62,9 +63,9 @@ test("a header or content over its bound is not signed either", () => {
 
 test("a signature holds for its domain and its header only", () => {
   const key = loadPublicKey(signer.record);
-  const { signature } = parts.signatures[0]!;
+  const [signature] = parts.signatures;
   const verifies = (domain: string, header: Buffer) =>
-    verifySignature(domain, header, signature, "Ed25519", key);
+    verifySignature(domain, header, signature!, "Ed25519", key);
   expect(verifies("test/v1", parts.header)).toBe(true);
   expect(verifies("test/v2", parts.header)).toBe(false);
   expect(verifies("test/v1", Buffer.from('{"a":2}'))).toBe(false);
@@ -86,7 +87,7 @@ test.each([
     signFrame("test/v1", { a: 1 }, content, [rsaSigner(algorithm, padding)]),
   );
   const verifies = (name: KeyRecord["algorithm"]) =>
-    verifySignature("test/v1", header, signatures[0]!.signature, name, rsaPublic);
+    verifySignature("test/v1", header, signatures[0]!, name, rsaPublic);
   expect(verifies(algorithm)).toBe(true);
   expect(verifies(other)).toBe(false);
   expect(createHash("sha256").update(spki).digest("hex")).toBe(signatures[0]!.key_id);

@@ -2,11 +2,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { signCommand, verifyCommand } from "../../../src/trust/command.ts";
-import { decodeFrame } from "../../../src/trust/frame.ts";
+import { signTogether } from "../../../src/trust/frame-signatures.ts";
+import { decodeFrame, encodeFrame } from "../../../src/trust/frame.ts";
 import { signHead, verifyHead } from "../../../src/trust/head.ts";
 import { signIncrement, verifyIncrement, verifyStored } from "../../../src/trust/increment.ts";
 import { signIntent, verifyIntent } from "../../../src/trust/intent.ts";
 import type { Signer } from "../../../src/trust/keys.ts";
+import { SNAPSHOT_DOMAIN } from "../../../src/trust/snapshot-signer.ts";
 import { verifySnapshot } from "../../../src/trust/verify-snapshot.ts";
 import { codeOf } from "../../support/refusals.ts";
 import { activeOf, incrementDraft } from "../../support/trust-increments.ts";
@@ -53,6 +55,13 @@ const headOf = (signers: readonly [Signer, ...Signer[]]) =>
 const incrementOf = (signers: readonly [Signer, ...Signer[]]) =>
   signIncrement(incrementDraft(5, before, after), signers).frame;
 
+/** One of three that share a signature. */
+function together(signers: readonly [Signer, ...Signer[]]): Buffer {
+  const alone = [1, 2, 3].map(() => decodeFrame(trust.assignmentFrame(keys, { signers })));
+  const headers = alone.map(({ header }) => header);
+  return encodeFrame({ ...alone[1]!, signatures: signTogether(SNAPSHOT_DOMAIN, headers, signers)[1]! });
+}
+
 const snapshotVerdict = (bytes: Buffer) =>
   verifySnapshot(bytes, trust.contextOf(keys, { bundle: rotating })).kind;
 const incrementVerdict = (bytes: Buffer) => verifyIncrement(bytes, onMesh, active).kind;
@@ -72,6 +81,8 @@ const [first, second, third] = keys.roots;
 test.each<[string, Buffer, (bytes: Buffer) => string]>([
   ["a snapshot", trust.assignmentFrame(keys), snapshotVerdict],
   ["a snapshot that two keys signed", trust.assignmentFrame(keys, { signers: [...both] }), snapshotVerdict],
+  ["a snapshot that was signed with others", together([keys.online]), snapshotVerdict],
+  ["a snapshot that two keys signed with others", together([...both]), snapshotVerdict],
   ["an increment", incrementOf([keys.online]), incrementVerdict],
   ["an increment that two keys signed", incrementOf([...both]), incrementVerdict],
   ["a head", headOf([keys.online]), headVerdict],
