@@ -52,9 +52,7 @@ export function readTemplate(source: TemplateSource, variables: readonly string[
 function isTooDeep(parsed: Parsed[]): boolean {
   let level = parsed;
   for (let depth = 0; depth <= LIMITS.templateNestingMax; depth += 1) {
-    level = level.flatMap((each) =>
-      each.children ? (toValueSync(each.children(false, true)) as Parsed[]) : [],
-    );
+    level = level.flatMap((each) => (each.children ? toValueSync(each.children(false, true)) : []));
     if (level.length === 0) return false;
   }
   return true;
