@@ -204,8 +204,9 @@ test("SNAP-19: the authority page tells live which snapshot a node rejected, why
 const button = (name: string) =>
   page.getByRole("group", { name: "Rollout controls" }).getByRole("button", { name });
 
+/** The page's own, not that of one of its parts. */
 const status = (text: string) =>
-  page.getByRole("main").getByText(text, { exact: true }).first().waitFor(patient);
+  page.locator(".rollout-title").getByText(text, { exact: true }).waitFor(patient);
 
 const open = (path: string) => page.goto(new URL(path, page.url()).href);
 

@@ -22,9 +22,9 @@ import "./side-panels.css";
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 export function RolloutPage({ id }: { readonly id: string }) {
-  const timeline = useLiveRollout(id);
   const { data: rollout, error, refetch } = useQuery(rolloutQuery(id));
   const nodes = useQuery(rolloutNodesQuery(id));
+  const timeline = useLiveRollout(id, rollout !== undefined && nodes.data !== undefined);
   const [selectedId, select] = useState<string | null>(null);
   usePageTitle(rollout === undefined ? "Rollout" : `${rollout.chain_profile_id} ${rollout.target_version}`);
 

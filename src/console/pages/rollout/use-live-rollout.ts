@@ -1,6 +1,9 @@
 /**
  * Follows one rollout: its events fold into the cached rows at once, and the rows are read again
  * a little later, since only they hold counters, attempts and the health window.
+ *
+ * 1. Events are asked for when the rows are there. A first reading that is under way cannot be asked to begin anew, and
+ *    may have been made before what an event tells.
  */
 import { useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -21,10 +24,11 @@ const READ_MANY_NODES_MS = 10_000;
 /** Of many nodes a few change each frame; ten pictures a second leave the page free to scroll. */
 const TAKE_MANY_MS = 100;
 
-export function useLiveRollout(id: string): readonly TimelineEntry[] {
+export function useLiveRollout(id: string, hasRows: boolean): readonly TimelineEntry[] {
   const client = useQueryClient();
   const [timeline, setTimeline] = useState<readonly TimelineEntry[]>([]);
   useEffect(() => {
+    if (!hasRows) return; // 1
     const readRollout = throttle(
       READ_ROLLOUT_MS,
       () => void client.invalidateQueries({ queryKey: KEYS.rollout(id) }),
@@ -71,7 +75,7 @@ export function useLiveRollout(id: string): readonly TimelineEntry[] {
       for (const each of [readRollout, readNodes, readManyNodes, takeMany]) each.cancel();
       close();
     };
-  }, [client, id]);
+  }, [client, id, hasRows]);
   return timeline;
 }
 
