@@ -89,7 +89,9 @@ export function Draft(rows: RolloutRows) {
 
   const nextLook = (now: number): number | null => {
     if (isHurried) return now + 1;
-    const look = wakeAt(rollout, [...nodes.values()], rows.quiet, now);
+    const { healthUntil } = rows.rollout;
+    const wasDue = healthUntil !== null && healthUntil <= now;
+    const look = wakeAt(rollout, [...nodes.values()], rows.quiet, wasDue, now);
     return launchBatch === null ? look : Math.min(look ?? Infinity, now + UNHEARD_MS);
   };
 

@@ -27,6 +27,15 @@ export type HealthVerdict =
 
 const unhealthy = (code: ErrorCode, reason: string): HealthVerdict => ({ kind: "unhealthy", code, reason });
 
+const isGone = ({ nodeState }: HealthFacts): boolean => nodeState === "down" || nodeState === "failed";
+
+const isHeard = ({ heartbeatAt }: HealthFacts, startedAt: number, due: number): boolean =>
+  heartbeatAt !== null && heartbeatAt >= Math.max(startedAt, due - LIMITS.healthHeartbeatGraceMs); // (1)
+
+/** Nothing is missing any more, or it has been missing for long enough. */
+export const canBeJudged = (facts: HealthFacts, startedAt: number, now: number, due: number): boolean =>
+  isGone(facts) || isHeard(facts, startedAt, due) || now >= due + LIMITS.healthHeartbeatGraceMs;
+
 export function judgeHealth(
   facts: HealthFacts,
   startedAt: number,
@@ -34,14 +43,10 @@ export function judgeHealth(
   now: number,
   due: number,
 ): HealthVerdict {
-  if (facts.nodeState === "down" || facts.nodeState === "failed") {
-    return unhealthy("HEALTH_NODE_DOWN", `the node is ${facts.nodeState}`);
-  }
-  const since = Math.max(startedAt, due - LIMITS.healthHeartbeatGraceMs); // (1)
-  if (facts.heartbeatAt === null || facts.heartbeatAt < since) {
-    if (now < due + LIMITS.healthHeartbeatGraceMs) return { kind: "waiting" };
+  if (!canBeJudged(facts, startedAt, now, due)) return { kind: "waiting" };
+  if (isGone(facts)) return unhealthy("HEALTH_NODE_DOWN", `the node is ${facts.nodeState}`);
+  if (!isHeard(facts, startedAt, due))
     return unhealthy("HEALTH_NO_HEARTBEAT", "no heartbeat since the program started, or none any more");
-  }
   if (facts.restarts >= LIMITS.crashLoopRestarts) {
     return unhealthy("HEALTH_CRASH_LOOP", `${facts.restarts} restarts since the program started`);
   }

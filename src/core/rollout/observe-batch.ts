@@ -3,7 +3,7 @@
  * each node that went back, against the version that it came from.
  */
 import type { Draft, DraftNode } from "./draft.ts";
-import { judgeHealth, type HealthVerdict } from "./health.ts";
+import { canBeJudged, judgeHealth, type HealthVerdict } from "./health.ts";
 import { incidentOfClosedWindow, incidentOfStall } from "./incidents.ts";
 import { givenUpAt, healthDueAt, waitOf } from "./wake.ts";
 
@@ -15,7 +15,8 @@ export function observeBatch(draft: Draft, now: number): void {
   for (const node of draft.atWork().filter(({ phase }) => phase === "VERIFYING")) {
     const due = healthDueAt(rollout, node, now);
     if (due === null || now < due) continue;
-    if (settled === draft.settlesPerStep) return draft.lookAgainAtOnce();
+    const isReady = canBeJudged(node.facts, node.installedAt ?? now, now, due);
+    if (isReady && settled === draft.settlesPerStep) return draft.lookAgainAtOnce();
     if (settle(draft, node, now, due)) settled += 1;
   }
 }

@@ -107,7 +107,7 @@ export interface QuietNodes {
   readonly installing: number;
   /** When the first of those was launched. */
   readonly launchedAt: number | null;
-  /** Installed, and their wait is not over. */
+  /** Installed, and their wait is not over, or they cannot be judged, or enough others can. */
   readonly verifying: number;
 }
 

@@ -25,21 +25,28 @@ export function healthDueAt(rollout: RolloutRow, node: DraftNode, now: number): 
   return (node.installedAt ?? now) + rollout.healthWaitMs;
 }
 
+/** `wasDue`: the batch's wait was over before this step. */
 export function wakeAt(
   rollout: DraftRollout,
   nodes: readonly DraftNode[],
   quiet: QuietNodes,
+  wasDue: boolean,
   now: number,
 ): number | null {
-  const times = [...timesOfNodes(rollout, nodes, now), ...timesOfQuiet(rollout, quiet)];
+  const times = [...timesOfNodes(rollout, nodes, now), ...timesOfQuiet(rollout, quiet, wasDue, now)];
   return times.length === 0 ? null : Math.max(Math.min(...times), now + 1);
 }
 
 /** A look too early finds nobody, and then knows each node's own time. */
-function timesOfQuiet({ healthUntil }: DraftRollout, { launchedAt, verifying }: QuietNodes): number[] {
+function timesOfQuiet(
+  { healthUntil }: DraftRollout,
+  { launchedAt, verifying }: QuietNodes,
+  wasDue: boolean,
+  now: number,
+): number[] {
   return [
     ...(launchedAt === null ? [] : [launchedAt + UNHEARD_MS]),
-    ...(verifying === 0 || healthUntil === null ? [] : [healthUntil]),
+    ...(verifying === 0 || healthUntil === null ? [] : [wasDue ? now + LIMITS.healthRecheckMs : healthUntil]),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** The nodes that a step looks at one by one: of the current batch, and what unread signals name outside it. */
 import type { ErrorCode } from "../../core/error-codes.ts";
 import type { CommandId, Digest, NodeId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
 import type { NodeState, ProgramReport } from "../../core/protocol/agent-api.ts";
 import type { HealthFacts } from "../../core/rollout/health.ts";
 import type { Look } from "../../core/rollout/quiet.ts";
@@ -47,7 +48,7 @@ interface NodeRecord extends HealthRecord {
 
 const NOBODY: QuietNodes = { installing: 0, launchedAt: null, verifying: 0 };
 
-/** As `isLookedAt` and `countQuiet` say it of rows in memory. */
+/** As `lookedAt` and `countQuiet` say it of rows in memory. */
 export async function loadBatch(
   tx: Transaction,
   rollout: RolloutRecord,
@@ -62,21 +63,34 @@ export async function loadBatch(
       batch: await read(tx, rollout, tx`${ofBatch} and rn.status <> 'pending'`, reported),
       quiet: NOBODY,
     };
-  const isLookedAt = tx`(rn.direction = 'reverse' or rn.node_id in ${each(tx, reported)}
-    or case when rn.upgrade_phase = 'VERIFYING' then ${look.installed}
-       else rn.launched_at <= ${new Date(look.launchedUntil)} end)`;
-  const [batch, [quiet]] = await Promise.all([
-    read(tx, rollout, tx`${ofBatch} and rn.status = 'in_progress' and ${isLookedAt}`, reported),
+  const atWork = tx`${ofBatch} and rn.status = 'in_progress'`;
+  const isNamed = tx`(rn.direction = 'reverse' or rn.node_id in ${each(tx, reported)})`;
+  const isSilent = tx`(rn.upgrade_phase <> 'VERIFYING' and coalesce(rn.launched_at, '-infinity') <= ${new Date(look.launchedUntil)})`;
+  const [named, judged, [quiet]] = await Promise.all([
+    read(tx, rollout, tx`${atWork} and (${isNamed} or ${isSilent})`, reported),
+    look.judged === null
+      ? []
+      : read(tx, rollout, tx`${atWork} and not ${isNamed} and ${isDue(tx, look.judged)}`, reported),
     tx<{ installing: number; launched_at: Date | null; verifying: number }[]>`
       select count(*) filter (where rn.upgrade_phase <> 'VERIFYING')::int as installing,
         min(rn.launched_at) filter (where rn.upgrade_phase <> 'VERIFYING') as launched_at,
         count(*) filter (where rn.upgrade_phase = 'VERIFYING')::int as verifying
       from rollout_nodes rn
-      where rn.rollout_id = ${rollout.id} ${ofBatch} and rn.status = 'in_progress' and not ${isLookedAt}`,
+      where rn.rollout_id = ${rollout.id} ${atWork} and not (${isNamed} or ${isSilent})`,
   ]);
   const { installing, launched_at, verifying } = quiet!;
-  return { batch, quiet: { installing, launchedAt: ms(launched_at), verifying } };
+  return {
+    batch: [...named, ...judged],
+    quiet: { installing, launchedAt: ms(launched_at), verifying: verifying - judged.length },
+  };
 }
+
+/** As `canBeJudged` says it, so many at most. */
+const isDue = (tx: Transaction, { due, now, most }: NonNullable<Look["judged"]>) => tx`
+  rn.upgrade_phase = 'VERIFYING' and (n.state in ('down', 'failed')
+    or hb.received_at >= greatest(coalesce(rn.installed_at, ${new Date(now)}), ${new Date(due - LIMITS.healthHeartbeatGraceMs)})
+    or ${now >= due + LIMITS.healthHeartbeatGraceMs})
+  limit ${most}`;
 
 /** A list of rows is looked up by hash. With an array, each row of the batch would be compared with each that reported. */
 const each = (tx: Transaction, ids: readonly NodeId[]) => tx`(select unnest(${ids}::uuid[]))`;

@@ -33,7 +33,7 @@ export async function loadRollout(tx: Transaction, id: RolloutId): Promise<Loade
   const rollout = rolloutRow(row);
   const now = row.db_now.getTime();
   const [{ batch, quiet }, named, counts, next, lastSucceeded] = await Promise.all([
-    loadBatch(tx, row, reports, lookAt(rollout, signals, now)),
+    loadBatch(tx, row, reports, lookAt(rollout, signals, now, LIMITS.settlesPerStep)),
     loadNamed(tx, row, signals),
     loadCounts(tx, id),
     loadNext(tx, row, signals),

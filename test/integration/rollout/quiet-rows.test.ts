@@ -1,9 +1,10 @@
-// The nodes that a step asks the database for are those that `isLookedAt` names, and the rest is counted as there.
+// The nodes that a step asks the database for are those that `lookedAt` names, and the rest is counted as there.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NodeId, RolloutId } from "../../../src/core/ids.ts";
 import type { RolloutView } from "../../../src/core/protocol/operator-api.ts";
-import { countQuiet, isLookedAt, type Look } from "../../../src/core/rollout/quiet.ts";
+import { countQuiet, lookedAt, type Look } from "../../../src/core/rollout/quiet.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
 import type { BatchNode, ReportRow } from "../../../src/core/rollout/rows.ts";
 import { loadBatch } from "../../../src/server/rollout/load-nodes.ts";
 import type { RolloutRecord } from "../../../src/server/rollout/rollout-record.ts";
@@ -13,23 +14,55 @@ import { startDrivenSite, type DrivenSite } from "../../support/server/driven-si
 const PROFILE = "quiet-rows";
 const OLD = Date.UTC(2026, 0, 1);
 
-/** One node in each state that a batch may have. */
+const DUE = OLD + 3_600_000;
+const GRACE = LIMITS.healthHeartbeatGraceMs;
+const installed = {
+  status: "in_progress",
+  upgrade_phase: "VERIFYING",
+  direction: "forward",
+  launched_at: new Date(OLD),
+  installed_at: new Date(DUE - GRACE + 5_000),
+} as const;
+const heardAt = (ms: number | null, node = "maintenance") => ({ heard: ms, node });
+
+/** One node in each state that a batch may have, and when it was last heard of. */
 const STATES = [
-  { status: "pending", upgrade_phase: null, direction: "forward", launched_at: null },
-  { status: "in_progress", upgrade_phase: "PREPARING", direction: "forward", launched_at: new Date(OLD) },
-  { status: "in_progress", upgrade_phase: "PREPARING", direction: "forward", launched_at: new Date(OLD + 1) },
-  { status: "in_progress", upgrade_phase: "APPLYING", direction: "forward", launched_at: new Date(OLD + 2) },
-  { status: "in_progress", upgrade_phase: "VERIFYING", direction: "forward", launched_at: new Date(OLD) },
-  { status: "in_progress", upgrade_phase: "VERIFYING", direction: "reverse", launched_at: new Date(OLD + 1) },
-  { status: "in_progress", upgrade_phase: "APPLYING", direction: "reverse", launched_at: new Date(OLD + 1) },
-  { status: "succeeded", upgrade_phase: null, direction: "forward", launched_at: new Date(OLD) },
-  { status: "failed", upgrade_phase: null, direction: "forward", launched_at: new Date(OLD) },
+  [{ status: "pending", upgrade_phase: null, direction: "forward", launched_at: null }, heardAt(null)],
+  ...[OLD, OLD + 1, OLD + 2].map(
+    (at, n) =>
+      [
+        {
+          status: "in_progress",
+          upgrade_phase: n === 2 ? "APPLYING" : "PREPARING",
+          direction: "forward",
+          launched_at: new Date(at),
+        },
+        heardAt(OLD),
+      ] as const,
+  ),
+  [installed, heardAt(null)],
+  [installed, heardAt(null, "down")],
+  [installed, heardAt(DUE - GRACE + 4_999)], // before it was installed
+  [installed, heardAt(DUE - GRACE + 5_000)],
+  [installed, heardAt(DUE)],
+  [{ ...installed, installed_at: new Date(OLD) }, heardAt(DUE - GRACE - 1)], // and not since
+  [{ ...installed, installed_at: new Date(OLD) }, heardAt(DUE - GRACE)],
+  [{ ...installed, direction: "reverse" }, heardAt(OLD)],
+  [{ ...installed, direction: "reverse", upgrade_phase: "APPLYING" }, heardAt(OLD)],
+  [{ ...installed, status: "succeeded", upgrade_phase: null }, heardAt(DUE)],
+  [{ ...installed, status: "failed", upgrade_phase: null }, heardAt(DUE)],
 ] as const;
 
-const LOOKS: readonly Look[] = [false, true].flatMap((installed) =>
-  [OLD - 1, OLD, OLD + 1, OLD + 2].map((launchedUntil) => ({ whole: false, installed, launchedUntil })),
+const EVERYBODY_DUE = { due: DUE, now: DUE + GRACE, most: 99 };
+const LOOKS: readonly Look[] = [
+  null,
+  { due: DUE, now: DUE, most: 99 },
+  { due: DUE, now: DUE + GRACE - 1, most: 99 },
+  EVERYBODY_DUE,
+].flatMap((judged) =>
+  [OLD - 1, OLD, OLD + 1, OLD + 2].map((launchedUntil) => ({ whole: false, judged, launchedUntil })),
 );
-const EVERYONE: Look = { whole: true, installed: true, launchedUntil: 0 };
+const EVERYONE: Look = { whole: true, judged: null, launchedUntil: 0 };
 
 let here: DrivenSite;
 let id: RolloutId;
@@ -46,9 +79,15 @@ beforeAll(async () => {
   const nodes = await here.db<
     { node_id: NodeId }[]
   >`select node_id from rollout_nodes where rollout_id = ${id} order by node_id`;
-  for (const [n, state] of STATES.entries())
-    await here.db`
-      update rollout_nodes set ${here.db(state)} where rollout_id = ${id} and node_id = ${nodes[n]!.node_id}`;
+  for (const [n, [state, { heard, node }]] of STATES.entries()) {
+    const { node_id } = nodes[n]!;
+    await here.db`update rollout_nodes set ${here.db(state)} where rollout_id = ${id} and node_id = ${node_id}`;
+    await here.db`update nodes set state = ${node} where id = ${node_id}`;
+    if (heard !== null)
+      await here.db`
+        insert into node_heartbeats (node_id, received_at, agent_version, applied, programs)
+        values (${node_id}, ${new Date(heard)}, '1', '{}', '[]')`;
+  }
 });
 afterAll(() => here.stop());
 
@@ -73,7 +112,19 @@ test.each(LOOKS)("ROLL-12: the same as in memory, looking at %o", async (look) =
     const reported = new Set<NodeId>(reporter === null ? [] : [reporter]);
     const reports = [...reported].map((nodeId) => ({ nodeId }) as ReportRow);
     const { batch, quiet } = await load(look, reports);
-    expect(byId(batch)).toEqual(byId(whole.filter((node) => isLookedAt(look, node, reported))));
-    expect(quiet).toEqual(countQuiet(whole.filter((node) => !isLookedAt(look, node, reported))));
+    const inMemory = lookedAt(look, whole, reported);
+    expect(byId(batch)).toEqual(byId(inMemory));
+    expect(quiet).toEqual(countQuiet(whole.filter((node) => !inMemory.includes(node))));
   }
+});
+
+test("ROLL-15: who is waited for is not among those that are judged, and everybody is when it is over", async () => {
+  const judgedAt = async (now: number, most = 99) =>
+    load({ whole: false, judged: { due: DUE, now, most }, launchedUntil: OLD - 1 }, []);
+  const before = await judgedAt(DUE);
+  expect([before.batch.length, before.quiet.verifying]).toEqual([2 + 4, 3]); // and two on their way back
+  const after = await judgedAt(DUE + GRACE);
+  expect([after.batch.length, after.quiet.verifying]).toEqual([2 + 7, 0]);
+  const some = await judgedAt(DUE + GRACE, 3);
+  expect([some.batch.length, some.quiet.verifying]).toEqual([2 + 3, 4]);
 });

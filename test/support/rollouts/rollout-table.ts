@@ -7,7 +7,7 @@ import { CommandId, type Digest, type NodeId, type RolloutId } from "../../../sr
 import type { DecidedEvent, Launch, RolloutDecision } from "../../../src/core/rollout/decision.ts";
 import { decideRollout } from "../../../src/core/rollout/decide.ts";
 import type { HealthFacts } from "../../../src/core/rollout/health.ts";
-import { countQuiet, isLookedAt, lookAt, type Look } from "../../../src/core/rollout/quiet.ts";
+import { countQuiet, lookAt, lookedAt, type Look } from "../../../src/core/rollout/quiet.ts";
 import type { NextBatch, ReportRow, RolloutRows, SignalRow } from "../../../src/core/rollout/rows.ts";
 import { createdRows, uuid, type NodeRow, type TableWish } from "./created-rows.ts";
 import { isSettled, NODE_UPGRADE_STATUSES, type SignalKind } from "../../../src/core/rollout/states.ts";
@@ -46,7 +46,9 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       NODE_UPGRADE_STATUSES.map((status) => [status, nodes.filter((node) => node.status === status).length]),
     ) as RolloutRows["counts"];
 
-  function load(now: number, look: Look = lookAt(rollout, signals, now)): RolloutRows {
+  const lookNow = (now: number): Look => lookAt(rollout, signals, now, bounds.settlesPerStep);
+
+  function load(now: number, look: Look = lookNow(now)): RolloutRows {
     const isNamed = (node: NodeRow): boolean =>
       signals.some(
         ({ kind, nodeId }) =>
@@ -55,13 +57,13 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     const isBegun = (node: NodeRow): boolean =>
       node.batchIndex === rollout.currentBatch && node.status !== "pending";
     const begun = nodes.filter(isBegun).map((node) => ({ ...node }));
-    const reported = new Set(reports.map(({ nodeId }) => nodeId));
+    const batch = lookedAt(look, begun, new Set(reports.map(({ nodeId }) => nodeId)));
     const onTarget = nodes.filter(goesBack).map((node) => node.batchIndex);
     const last = Math.max(...onTarget);
     return {
       rollout,
-      batch: begun.filter((node) => isLookedAt(look, node, reported)),
-      quiet: countQuiet(begun.filter((node) => !isLookedAt(look, node, reported))),
+      batch,
+      quiet: countQuiet(begun.filter((node) => !batch.includes(node))),
       named: nodes.filter((node) => !isBegun(node) && isNamed(node)).map((node) => ({ ...node })),
       counts: counts(),
       next: loadNext(),
@@ -76,7 +78,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
   }
 
   const decideAt = (now: number): RolloutDecision =>
-    decide(load(now), now, () => load(now, { ...lookAt(rollout, signals, now), whole: true }));
+    decide(load(now), now, () => load(now, { ...lookNow(now), whole: true }));
 
   function loadNext(): NextBatch | null {
     const waiting = nodes.filter(

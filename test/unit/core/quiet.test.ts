@@ -1,5 +1,6 @@
 /** What a step does not look at one by one makes no difference to what it decides. */
 import { describe, expect, test } from "vitest";
+import { LIMITS } from "../../../src/core/limits.ts";
 import { decideRollout } from "../../../src/core/rollout/decide.ts";
 import type { RolloutRows } from "../../../src/core/rollout/rows.ts";
 import { UNHEARD_MS } from "../../../src/core/rollout/wake.ts";
@@ -27,13 +28,30 @@ describe("a step looks one by one", () => {
     expect(quiet).toEqual({ installing: 2, launchedAt: T0, verifying: 1 });
   });
 
-  test("ROLL-15: at all that are installed when their wait is over", () => {
+  test("ROLL-15: at who is installed and was heard of when the wait is over, and at everyone when it is long over", () => {
     const table = started(FOUR);
+    const [silent, ...others] = atWork(table);
     for (const node of atWork(table)) table.report(node, T0 + 1, COMPLETED);
     table.advance(T0 + 1);
-    expect(table.wakeAt()).toBe(T0 + 1 + FOUR.healthWaitMs);
-    expect(table.load(T0 + FOUR.healthWaitMs).batch).toEqual([]);
-    expect(table.load(T0 + 1 + FOUR.healthWaitMs).batch).toHaveLength(4);
+    const due = T0 + 1 + FOUR.healthWaitMs;
+    expect(table.wakeAt()).toBe(due);
+    for (const node of others) table.heartbeat(node, due);
+    expect(table.load(due - 1).batch).toEqual([]);
+    const { batch, quiet } = table.load(due);
+    expect(batch.map(({ nodeId }) => nodeId)).toEqual(others);
+    expect(quiet.verifying).toBe(1);
+    table.advance(due);
+    expect([atWork(table), table.wakeAt()]).toEqual([[silent], due + LIMITS.healthRecheckMs]);
+    expect(table.load(due + LIMITS.healthHeartbeatGraceMs).batch).toHaveLength(1);
+  });
+
+  test("ROLL-15: at one more than it judges, of those that it could judge", () => {
+    const table = started({ ...FOUR, settlesPerStep: 2 });
+    for (const node of atWork(table)) table.report(node, T0 + 1, COMPLETED);
+    table.advance(T0 + 1);
+    const due = T0 + 1 + FOUR.healthWaitMs;
+    for (const node of atWork(table)) table.heartbeat(node, due);
+    expect(table.load(due)).toMatchObject({ batch: { length: 3 }, quiet: { verifying: 1 } });
   });
 
   test("ROLL-15: at who has been silent for as long as a command lives", () => {
