@@ -19,7 +19,7 @@ import { compileBatch, type CompiledItem, type Refusal } from "./compile-batch.t
 import { loadStates } from "./load-state.ts";
 import { publishSealed, readEpoch, type NodeFacts } from "./publish.ts";
 import { recordRefusals } from "./refusals.ts";
-import { keyOf, readPublished, type LastPublished, type NodeScope } from "./stored.ts";
+import { keyOf, readHeaders, type LastHeader, type NodeScope } from "./stored.ts";
 
 const NODES_PER_SET = 500;
 /** The oldest, among which a replica finds nodes that no other one has. */
@@ -88,7 +88,7 @@ async function publishMarked(
   const [states, epoch, before] = await Promise.all([
     loadStates(tx, authority.clusterId, [...new Set(work.map((item) => item.nodeId))], scopesIn(work)),
     readEpoch(tx),
-    readPublished(tx, work),
+    readHeaders(tx, work),
   ]);
   const nodes = new Map([...states].map(([id, { node }]) => [id, { ...node, epoch }]));
   // A scope that no role of the node can hold is emptied if it was published before, and is nothing otherwise.
@@ -118,7 +118,7 @@ interface HeaderFacts extends NodeFacts {
 
 function isSame(
   item: CompiledItem,
-  last: LastPublished | undefined,
+  last: LastHeader | undefined,
   { roles, organizationIds, epoch, signers }: HeaderFacts,
   now: number,
 ): boolean {

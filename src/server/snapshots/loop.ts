@@ -8,7 +8,8 @@ import type { Database } from "../db/database.ts";
 import type { ServerMetrics } from "../metrics/server-metrics.ts";
 import type { Authority } from "./authority.ts";
 import { publishDirty } from "./dirty.ts";
-import { dropUnusedContents, markDue, SNAPSHOTS_CHANNEL } from "./mark.ts";
+import { dropUnusedContents } from "./contents.ts";
+import { markDue, SNAPSHOTS_CHANNEL } from "./mark.ts";
 
 const LOOK_MS = 1_000;
 /** A node's row was held by somebody else: not long. */

@@ -31,11 +31,3 @@ export async function markDue(db: Database, now: number): Promise<number> {
     order by s.refresh_after limit ${REFRESHED_AT_ONCE} returning 1`;
   return rows.length;
 }
-
-/** Contents that no version refers to any more. Young ones are spared: a publisher may be about to refer to them. */
-export async function dropUnusedContents(db: Database): Promise<void> {
-  await db`
-    delete from snapshot_contents c where c.created_at < now() - interval '1 day'
-      and not exists (select 1 from snapshots s where s.content_hash = c.content_hash)
-      and not exists (select 1 from snapshot_history h where h.content_hash = c.content_hash)`;
-}

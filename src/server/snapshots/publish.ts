@@ -19,12 +19,12 @@ import { envelopeOf, signSnapshotHeaders } from "../../trust/snapshot.ts";
 import type { Transaction } from "../db/database.ts";
 import { partByPart, pipelined } from "../db/pipelined.ts";
 import type { Authority } from "./authority.ts";
+import { storeContents } from "./contents.ts";
 import { refusalOf, type CompiledItem, type Refusal } from "./compile-batch.ts";
 import { createIncrements, type Increments } from "./increments.ts";
 import {
   keyOf,
   readPublished,
-  storeContents,
   storeSnapshots,
   type LastPublished,
   type NewSnapshot,

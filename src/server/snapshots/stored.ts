@@ -1,9 +1,8 @@
-/** The rows of published snapshots: the newest of each node and scope, a few before it, and the contents they share. */
+/** The rows of published snapshots: the newest of each node and scope, a few before it, whose contents stand in contents.ts. */
 import type { Digest, NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { SnapshotHeader } from "../../core/snapshot/envelope.ts";
 import type { CompiledScope } from "../../core/snapshot/roles.ts";
-import type { SealedContent } from "../../trust/sealed-content.ts";
 import type { Transaction } from "../db/database.ts";
 import { pipelined } from "../db/pipelined.ts";
 
@@ -11,8 +10,11 @@ export interface LastPublished {
   readonly epoch: number;
   readonly version: number;
   readonly contentHash: Digest;
-  readonly header: Buffer;
   readonly refreshAfter: number;
+}
+
+export interface LastHeader extends LastPublished {
+  readonly header: Buffer;
 }
 
 export interface NodeScope {
@@ -22,37 +24,53 @@ export interface NodeScope {
 
 export const keyOf = ({ nodeId, scope }: NodeScope): string => `${nodeId} ${scope}`;
 
-export async function readPublished(
+interface PublishedRow {
+  readonly node_id: NodeId;
+  readonly scope_type: CompiledScope;
+  readonly authority_epoch: number;
+  readonly config_version: number;
+  readonly content_hash: Digest;
+  readonly refresh_after: Date;
+}
+
+export const readPublished = async (
   tx: Transaction,
   items: readonly NodeScope[],
-): Promise<Map<string, LastPublished>> {
-  const rows = await tx<
-    {
-      node_id: NodeId;
-      scope_type: CompiledScope;
-      authority_epoch: number;
-      config_version: number;
-      content_hash: Digest;
-      header: Buffer;
-      refresh_after: Date;
-    }[]
-  >`
-    select s.node_id, s.scope_type, s.authority_epoch, s.config_version, s.content_hash, s.header, s.refresh_after
-    from unnest(${items.map((item) => item.nodeId)}::uuid[], ${items.map((item) => item.scope)}::text[]) as q(node_id, scope)
-    join snapshots s on s.node_id = q.node_id and s.scope_type = q.scope`;
+): Promise<Map<string, LastPublished>> => new Map((await rowsOf(tx, items)).map(lastOf));
+
+/** For who compares what a header says. */
+export async function readHeaders(
+  tx: Transaction,
+  items: readonly NodeScope[],
+): Promise<Map<string, LastHeader>> {
+  const rows = await rowsOf<PublishedRow & { readonly header: Buffer }>(tx, items, tx`, s.header`);
   return new Map(
-    rows.map((row) => [
-      keyOf({ nodeId: row.node_id, scope: row.scope_type }),
-      {
-        epoch: row.authority_epoch,
-        version: row.config_version,
-        contentHash: row.content_hash,
-        header: row.header,
-        refreshAfter: row.refresh_after.getTime(),
-      },
-    ]),
+    rows.map((row) => {
+      const [key, last] = lastOf(row);
+      return [key, { ...last, header: row.header }];
+    }),
   );
 }
+
+const rowsOf = <Row extends PublishedRow = PublishedRow>(
+  tx: Transaction,
+  items: readonly NodeScope[],
+  more = tx``,
+) =>
+  tx<Row[]>`
+    select s.node_id, s.scope_type, s.authority_epoch, s.config_version, s.content_hash, s.refresh_after ${more}
+    from unnest(${items.map((item) => item.nodeId)}::uuid[], ${items.map((item) => item.scope)}::text[]) as q(node_id, scope)
+    join snapshots s on s.node_id = q.node_id and s.scope_type = q.scope`;
+
+const lastOf = (row: PublishedRow): [string, LastPublished] => [
+  keyOf({ nodeId: row.node_id, scope: row.scope_type }),
+  {
+    epoch: row.authority_epoch,
+    version: row.config_version,
+    contentHash: row.content_hash,
+    refreshAfter: row.refresh_after.getTime(),
+  },
+];
 
 export interface NewSnapshot extends NodeScope {
   readonly header: SnapshotHeader;
@@ -69,6 +87,7 @@ export async function storeSnapshots(tx: Transaction, snapshots: readonly NewSna
   await pipelined(
     () => keepReplaced(tx, snapshots),
     () => replace(tx, snapshots),
+    () => dropOld(tx, snapshots),
   );
 }
 
@@ -101,38 +120,28 @@ async function replace(tx: Transaction, snapshots: readonly NewSnapshot[]): Prom
       increment_base = excluded.increment_base, increment = excluded.increment`;
 }
 
-/** In one order, so that two publishers of the same contents cannot wait for each other in a circle. */
-export async function storeContents(
-  tx: Transaction,
-  items: readonly { readonly content: SealedContent }[],
-): Promise<void> {
-  if (items.length === 0) return;
-  const contents = new Map(items.map(({ content }) => [content.content_hash, content.bytes]));
-  const hashes = [...contents.keys()].toSorted();
+/** What is about to be replaced. */
+async function keepReplaced(tx: Transaction, snapshots: readonly NewSnapshot[]): Promise<void> {
   await tx`
-    insert into snapshot_contents (content_hash, bytes)
-    select c.hash, decode(c.bytes, 'base64')
-    from unnest(${hashes}::text[], ${hashes.map((hash) => contents.get(hash)!.toString("base64"))}::text[]) as c(hash, bytes)
+    insert into snapshot_history (node_id, scope_type, authority_epoch, config_version, content_hash, header, signatures)
+    select s.node_id, s.scope_type, s.authority_epoch, s.config_version, s.content_hash, s.header, s.signatures
+    from unnest(${snapshots.map(({ nodeId }) => nodeId)}::uuid[], ${snapshots.map(({ scope }) => scope)}::text[]) as q(node_id, scope)
+    join snapshots s on s.node_id = q.node_id and s.scope_type = q.scope
     on conflict do nothing`;
 }
 
-async function keepReplaced(tx: Transaction, replaced: readonly NewSnapshot[]): Promise<void> {
-  const nodeIds = replaced.map((snapshot) => snapshot.nodeId);
-  const scopes = replaced.map((snapshot) => snapshot.scope);
-  const kept = await tx`
-    insert into snapshot_history (node_id, scope_type, authority_epoch, config_version, content_hash, header, signatures)
-    select s.node_id, s.scope_type, s.authority_epoch, s.config_version, s.content_hash, s.header, s.signatures
-    from unnest(${nodeIds}::uuid[], ${scopes}::text[]) as q(node_id, scope)
-    join snapshots s on s.node_id = q.node_id and s.scope_type = q.scope
-    on conflict do nothing returning 1`;
-  if (kept.length === 0) return;
+/** Versions go up by one; those of an epoch before go when the new one has as many as are kept. */
+async function dropOld(tx: Transaction, snapshots: readonly NewSnapshot[]): Promise<void> {
+  const kept = LIMITS.snapshotVersionsKept;
+  const column = <T>(pick: (snapshot: NewSnapshot) => T) => snapshots.map(pick);
   await tx`
-    delete from snapshot_history h using (
-      select k.node_id, k.scope_type, k.authority_epoch, k.config_version,
-        row_number() over (partition by k.node_id, k.scope_type order by k.authority_epoch desc, k.config_version desc) as place
-      from unnest(${nodeIds}::uuid[], ${scopes}::text[]) as q(node_id, scope)
-      join snapshot_history k on k.node_id = q.node_id and k.scope_type = q.scope
-    ) old
-    where old.place >= ${LIMITS.snapshotVersionsKept} and h.node_id = old.node_id and h.scope_type = old.scope_type
-      and h.authority_epoch = old.authority_epoch and h.config_version = old.config_version`;
+    delete from snapshot_history h using unnest(
+      ${column((s) => s.nodeId)}::uuid[],
+      ${column((s) => s.scope)}::text[],
+      ${column((s) => s.header.authority_epoch)}::bigint[],
+      ${column((s) => s.header.config_version)}::bigint[]
+    ) as n(node_id, scope, epoch, version)
+    where h.node_id = n.node_id and h.scope_type = n.scope
+      and case when h.authority_epoch = n.epoch then h.config_version <= n.version - ${kept}
+        else h.authority_epoch < n.epoch and n.version >= ${kept} end`;
 }
