@@ -6,7 +6,8 @@
  * 2. A replica that hung may store one late: what the node measured before is not written over what it measured after.
  *    A node whose clock was set back is believed again after a while.
  * 3. One that overtook a report is newer than what that brings, and older than its arrival: its row's time moves. Otherwise
- *    a node that is well would wait for its next heartbeat to be found so.
+ *    a node that is well would wait for its next heartbeat to be found so. It has to speak of the same instances: where a
+ *    clock was set back, what seems newer may be from before the upgrade.
  */
 import type { NodeId } from "../../core/ids.ts";
 import type { Heartbeat } from "../../core/protocol/agent-api.ts";
@@ -105,8 +106,15 @@ export async function upsertHeartbeats(db: Queryable, items: readonly NodeHeartb
 /** That came with reports, in their transaction. */
 export async function upsertReported(tx: Queryable, items: readonly NodeHeartbeat[]): Promise<void> {
   if ((await upsertHeartbeats(tx, items)) === items.length) return;
-  const nodeIds = items.map(({ nodeId }) => nodeId);
-  await tx`update node_heartbeats set received_at = clock_timestamp() where node_id = any(${nodeIds})`; // (3)
+  const programs = items.map(({ heartbeat }) => JSON.stringify(heartbeat.programs));
+  await tx`
+    update node_heartbeats h set received_at = clock_timestamp()
+    from unnest(${items.map(({ nodeId }) => nodeId)}::uuid[], ${programs}::text[]) as r(node_id, programs)
+    where h.node_id = r.node_id
+      and jsonb_path_query_array(h.programs, '$[*].instance_id', '{}', true)
+        = jsonb_path_query_array(r.programs::jsonb, '$[*].instance_id', '{}', true)
+      and jsonb_path_query_array(h.programs, '$[*].running_fingerprint', '{}', true)
+        = jsonb_path_query_array(r.programs::jsonb, '$[*].running_fingerprint', '{}', true)`; // (3)
 }
 
 /** What a node was provisioned with, taken from its first heartbeat and never again (ROLL-21). */

@@ -54,6 +54,7 @@ export function createParcels(
   return {
     async deliver(parcels) {
       letGoOld(); // (4)
+      setTimeout(letGoOld, KEPT_MS + 1).unref(); // should no step come after this one
       let woken = 0;
       for (const [nodeId, parcel] of parcels) {
         const before = standings.of(nodeId); // (1)

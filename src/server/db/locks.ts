@@ -10,5 +10,4 @@ export const LOCKS = {
   model: 7_402_010,
   profiles: 7_402_011,
   apiKeys: 7_402_012,
-  contents: 7_402_013,
 } as const;

@@ -65,15 +65,15 @@ export async function loadBatch(
     };
   const atWork = tx`${ofBatch} and rn.status = 'in_progress'`;
   const isNamed = tx`(rn.direction = 'reverse' or rn.node_id in ${each(tx, reported)})`;
-  const isSilent = tx`(rn.upgrade_phase <> 'VERIFYING' and coalesce(rn.launched_at, '-infinity') <= ${new Date(look.launchedUntil)})`;
+  const isSilent = tx`(rn.upgrade_phase is distinct from 'VERIFYING' and coalesce(rn.launched_at, '-infinity') <= ${new Date(look.launchedUntil)})`;
   const [named, judged, [quiet]] = await Promise.all([
     read(tx, rollout, tx`${atWork} and (${isNamed} or ${isSilent})`, reported),
     look.judged === null
       ? []
       : read(tx, rollout, tx`${atWork} and not ${isNamed} and ${isDue(tx, look.judged)}`, reported),
     tx<{ installing: number; launched_at: Date | null; verifying: number }[]>`
-      select count(*) filter (where rn.upgrade_phase <> 'VERIFYING')::int as installing,
-        min(rn.launched_at) filter (where rn.upgrade_phase <> 'VERIFYING') as launched_at,
+      select count(*) filter (where rn.upgrade_phase is distinct from 'VERIFYING')::int as installing,
+        min(rn.launched_at) filter (where rn.upgrade_phase is distinct from 'VERIFYING') as launched_at,
         count(*) filter (where rn.upgrade_phase = 'VERIFYING')::int as verifying
       from rollout_nodes rn
       where rn.rollout_id = ${rollout.id} ${atWork} and not (${isNamed} or ${isSilent})`,

@@ -4,8 +4,8 @@
  * 1. Claim, compile, publish, unmark and wake are one transaction: killed anywhere in it, the marks are still there.
  * 2. Marks are read before the rows. A change that commits later has a mark of its own; what of it was read already is
  *    published without the rest, until the next set.
- * 3. A node is compiled by one replica at a time: whose row another one holds is left to that one. Nothing here waits
- *    for a lock, so it is in no circle of waiting.
+ * 3. A node is compiled by one replica at a time: whose row another one holds is left to that one. No node is
+ *    waited for here, so it is in no circle of waiting.
  * 4. What would come out the same is not published: same content, roles, organizations, keys and epoch, not yet due.
  * 5. All marks of a node are worked off together, however far apart they are: what it may do and the organizations
  *    that it is in come from one another, and a node refuses the one before the other.

@@ -29,7 +29,8 @@ export async function startSnapshotLoop(deps: SnapshotLoopDeps): Promise<{ stop(
   const { db, clock, log } = deps;
   const stopping = new AbortController();
   const refresh = every(REFRESH_MS, clock.monotonic, () => markDue(db, clock.now()));
-  const tidy = every(TIDY_MS, clock.monotonic, () => dropUnusedContents(db));
+  // Not at once: servers of the build before may still publish, in a way that this one does not know.
+  const tidy = every(TIDY_MS, clock.monotonic, () => dropUnusedContents(db), clock.monotonic());
   let told = false;
   let resting = new AbortController();
   const tell = () => {
@@ -85,8 +86,13 @@ async function publishSet({ db, authority, clock, metrics, log }: SnapshotLoopDe
   return set;
 }
 
-function every(ms: number, monotonic: () => number, work: () => Promise<unknown>): () => Promise<void> {
-  let last = -Infinity;
+function every(
+  ms: number,
+  monotonic: () => number,
+  work: () => Promise<unknown>,
+  since = -Infinity,
+): () => Promise<void> {
+  let last = since;
   return async () => {
     if (monotonic() - last < ms) return;
     last = monotonic();

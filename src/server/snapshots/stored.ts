@@ -130,7 +130,7 @@ async function keepReplaced(tx: Transaction, snapshots: readonly NewSnapshot[]):
     on conflict do nothing`;
 }
 
-/** Versions go up by one; those of an epoch before go when the new one has as many as are kept. */
+/** Versions go up by one; those of the epoch before go when the new one has as many as are kept. */
 async function dropOld(tx: Transaction, snapshots: readonly NewSnapshot[]): Promise<void> {
   const kept = LIMITS.snapshotVersionsKept;
   const column = <T>(pick: (snapshot: NewSnapshot) => T) => snapshots.map(pick);
@@ -143,5 +143,5 @@ async function dropOld(tx: Transaction, snapshots: readonly NewSnapshot[]): Prom
     ) as n(node_id, scope, epoch, version)
     where h.node_id = n.node_id and h.scope_type = n.scope
       and case when h.authority_epoch = n.epoch then h.config_version <= n.version - ${kept}
-        else h.authority_epoch < n.epoch and n.version >= ${kept} end`;
+        else h.authority_epoch < n.epoch - case when n.version >= ${kept} then 0 else 1 end end`;
 }

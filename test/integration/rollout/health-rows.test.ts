@@ -43,6 +43,19 @@ test("ROLL-15: a heartbeat that overtook the report counts as heard with it, and
 });
 
 test.each([
+  ["another instance", { instance_id: "some.forward.0.1" }],
+  ["another program", { running_fingerprint: V1 }],
+])(
+  "ROLL-15: one of %s, by a clock that was set back since, counts for nothing: the next one is waited for",
+  async (_, facts) => {
+    const id = await launched(`set-back-${Math.random().toString(36).slice(2)}`);
+    await here.beat(id, Date.now() + 60_000, facts);
+    await here.report(id);
+    expect(await nodeOf(id)).toEqual({ status: "in_progress", direction: "forward", error_code: null });
+  },
+);
+
+test.each([
   ["HEALTH_STALLED", { sync_status: "stalled" }],
   ["HEALTH_CRITICAL", { application_health: "critical" }],
   ["HEALTH_CRASH_LOOP", { restarts: 3 }],

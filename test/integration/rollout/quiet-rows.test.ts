@@ -40,6 +40,15 @@ const STATES = [
         heardAt(OLD),
       ] as const,
   ),
+  [
+    { status: "in_progress", upgrade_phase: "PREPARING", direction: "forward", launched_at: null },
+    heardAt(OLD),
+  ],
+  [
+    { status: "in_progress", upgrade_phase: null, direction: "forward", launched_at: new Date(OLD + 1) },
+    heardAt(OLD),
+  ],
+  [{ ...installed, installed_at: null }, heardAt(DUE)],
   [installed, heardAt(null)],
   [installed, heardAt(null, "down")],
   [installed, heardAt(DUE - GRACE + 4_999)], // before it was installed
@@ -122,9 +131,9 @@ test("ROLL-15: who is waited for is not among those that are judged, and everybo
   const judgedAt = async (now: number, most = 99) =>
     load({ whole: false, judged: { due: DUE, now, most }, launchedUntil: OLD - 1 }, []);
   const before = await judgedAt(DUE);
-  expect([before.batch.length, before.quiet.verifying]).toEqual([2 + 4, 3]); // and two on their way back
+  expect([before.batch.length, before.quiet.verifying]).toEqual([3 + 5, 3]); // two go back, one was never launched
   const after = await judgedAt(DUE + GRACE);
-  expect([after.batch.length, after.quiet.verifying]).toEqual([2 + 7, 0]);
+  expect([after.batch.length, after.quiet.verifying]).toEqual([3 + 8, 0]);
   const some = await judgedAt(DUE + GRACE, 3);
-  expect([some.batch.length, some.quiet.verifying]).toEqual([2 + 3, 4]);
+  expect([some.batch.length, some.quiet.verifying]).toEqual([3 + 3, 5]);
 });

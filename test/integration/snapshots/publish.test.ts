@@ -10,7 +10,6 @@ import type { NodeId } from "../../../src/core/ids.ts";
 import { Heartbeat } from "../../../src/core/protocol/agent-api.ts";
 import { scopesOf } from "../../../src/core/snapshot/roles.ts";
 import type { Database } from "../../../src/server/db/database.ts";
-import { LOCKS } from "../../../src/server/db/locks.ts";
 import { createServerMetrics } from "../../../src/server/metrics/server-metrics.ts";
 import { NODES_CHANNEL, readNotice } from "../../../src/server/rollout/wake.ts";
 import { publishDirty } from "../../../src/server/snapshots/dirty.ts";
@@ -278,21 +277,37 @@ test("SNAP-3: a content that a publisher has found is not dropped before the pub
   await db.begin(async (tx) => {
     await storeContents(tx, [{ content: old }]);
     dropped = dropUnusedContents(replica);
-    await vi.waitFor(async () => expect(await waitingForContents()).toBe(1), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await waitingForLocks()).toBe(1), { timeout: 60_000 });
     await tx`update snapshots set content_hash = ${old.content_hash} where node_id = ${id}`;
   });
   await dropped;
   expect(await isThere()).toBe(true);
   await db`delete from snapshots`;
+  await db`update snapshot_contents set created_at = now() - interval '2 days'`;
   await dropUnusedContents(db);
   expect(await isThere()).toBe(false);
 });
 
-const waitingForContents = async () =>
+test("SNAP-3: a content that is being dropped while it is published is stored again", async () => {
+  await fleet.node(["thin"]);
+  await fleet.compileAll();
+  const old = sealContent("route_policy", { routes: [] });
+  await db.begin(async (tx) => storeContents(tx, [{ content: old }]));
+  await db`update snapshot_contents set created_at = now() - interval '2 days'`;
+  let stored: Promise<unknown> | undefined;
+  await replica.begin(async (tx) => {
+    await tx`delete from snapshot_contents where content_hash = ${old.content_hash}`;
+    stored = db.begin(async (publisher) => storeContents(publisher, [{ content: old }]));
+    await vi.waitFor(async () => expect(await waitingForLocks()).toBe(1), { timeout: 60_000 });
+  });
+  await stored;
+  expect(await db`select 1 from snapshot_contents where content_hash = ${old.content_hash}`).toHaveLength(1);
+});
+
+const waitingForLocks = async () =>
   (
     await db`
-      select 1 from pg_locks l join pg_database d on d.oid = l.database
-      where d.datname = current_database() and l.objid = ${LOCKS.contents} and not l.granted`
+      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   ).length;
 
 test("SNAP-13: nothing that a node reports changes what is compiled for it", async () => {

@@ -58,15 +58,15 @@ export async function startDrivenSite() {
     from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
     where rn.rollout_id = ${rolloutId} and rn.status = 'in_progress'`;
 
-  /** What is at work says that it is well, measured at that time; nobody has a turn. */
-  async function beat(rolloutId: string, at: number): Promise<void> {
+  /** What is at work says that it is well, or otherwise, measured at that time; nobody has a turn. */
+  async function beat(rolloutId: string, at: number, facts: object = {}): Promise<void> {
     const nodes = await atWorkIn(rolloutId);
     const measured = { at: new Date(at).toISOString() };
     await upsertHeartbeats(
       db,
       nodes.map((node) => ({
         nodeId: node.node_id,
-        heartbeat: { ...heartbeatOf(node, {}), ...measured },
+        heartbeat: { ...heartbeatOf(node, facts), ...measured },
         digest: null,
       })),
     );

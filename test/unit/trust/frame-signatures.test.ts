@@ -5,6 +5,7 @@ import { signCommands, sealPayload, verifyCommand } from "../../../src/trust/com
 import { signTogether, verifySignature, type FrameSignature } from "../../../src/trust/frame-signatures.ts";
 import { decodeFrame, encodeFrame, signFrames } from "../../../src/trust/frame.ts";
 import { loadPublicKey } from "../../../src/trust/keys.ts";
+import { leafHash, treeOf } from "../../../src/trust/merkle.ts";
 import { codeOf } from "../../support/refusals.ts";
 import * as trust from "../../support/trust.ts";
 
@@ -75,12 +76,15 @@ test.each<[string, Pick<FrameSignature, "signature" | "proof">]>([
 });
 
 test("SNAP-1: what was signed together holds under its own domain only, and its root is nobody's header", () => {
+  expect(holds(headers[0]!, first)).toBe(true);
   expect(holds(headers[0]!, first, "test/v2")).toBe(false);
-  const [[alone]] = signTogether("fairlead/batch/v1", [headers[0]!], [signer]) as [[FrameSignature]];
-  expect(holds(headers[0]!, alone)).toBe(false);
-  const [pair] = [signTogether("test/v1", headers.slice(0, 2), [signer])[0]![0]!];
-  const inner = Buffer.concat([Buffer.from(pair.proof!.siblings, "base64"), Buffer.alloc(32)]);
-  expect(holds(inner, { signature: pair.signature })).toBe(false);
+  const leaves = headers.map((header) => leafHash(Buffer.concat([Buffer.from("test/v1\0"), header])));
+  const { root } = treeOf(leaves);
+  const alone = { signature: first.signature };
+  expect(holds(root, alone, "fairlead/batch/v1")).toBe(true); // it is the root that was signed
+  expect(holds(root, alone)).toBe(false);
+  const [left, right] = [treeOf(leaves.slice(0, 8)).root, treeOf(leaves.slice(8)).root];
+  expect(holds(Buffer.concat([Buffer.of(1), left, right]), alone)).toBe(false);
 });
 
 const [frame] = signFrames(

@@ -3,19 +3,19 @@
  *
  * 1. A row that no event touches keeps its identity, so its cell is not drawn again.
  * 2. What the rows already contain is not folded in a second time: a replay would show the past for a moment.
- * 3. An event carries the time at which its step began, and is there when the step has been committed. Rows that were
- *    read in between lack it, whatever the times say: they are read again.
+ * 3. An event is dated before its step is committed, and by another clock than the answer with the rows. Rows that were
+ *    read about then may lack it, whatever the times say: they are read again.
  */
 import type { NodeUpgradeView, RolloutView } from "../../../core/protocol/operator-api.ts";
 import { isSettled } from "../../../core/rollout/states.ts";
 import { actionIndexOf, progressAt } from "../../../core/upgrade/phases.ts";
 import type { EventOf, FleetEvent } from "../../api/events.ts";
 
-/** Of a step with its retries; rows that are read once too often do no harm. */
-const STEP_MS_MAX = 60_000;
+/** More than a commit takes and clocks differ; rows that are read once too often do no harm. */
+const DOUBT_MS = 60_000;
 
 export const mayLackAny = (events: readonly FleetEvent[], asOf: number): boolean =>
-  events.some((event) => Date.parse(event.at) >= asOf - STEP_MS_MAX); // 3
+  events.some((event) => Date.parse(event.at) >= asOf - DOUBT_MS); // 3
 
 export const eventsSince = (events: readonly FleetEvent[], asOf: number): readonly FleetEvent[] =>
   events.filter((event) => Date.parse(event.at) >= asOf); // 2

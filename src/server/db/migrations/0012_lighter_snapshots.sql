@@ -1,5 +1,5 @@
--- A rollout writes a node's assignment twice. That its content is there is settled once for all who share it: whoever
--- publishes and whoever drops contents exclude each other by a lock (src/server/snapshots/contents.ts).
+-- A rollout writes a node's assignment twice. That its content is there is settled once for all who share it:
+-- src/server/snapshots/contents.ts.
 alter table snapshots drop constraint snapshots_content_hash_fkey;
 
 -- As for the history: contents that nobody refers to are looked for once an hour, all at once.
