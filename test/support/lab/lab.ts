@@ -63,7 +63,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const flags = [
     keepData ? ["--embedded"] : ["--embedded", "--ephemeral"],
     ["--data-dir", dataDir, "--config-dir", configDir],
-    network === undefined ? await loopbackFlags(keepData) : networkFlags(network),
+    network === undefined ? await loopbackFlags() : networkFlags(network),
     moreFlags,
   ].flat();
   const [file, ...before] = [...(network?.inside ?? []), NODE];
@@ -125,8 +125,9 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
 
 const LISTEN = ["--listen", "--agent-listen", "--enroll-listen"];
 
-async function loopbackFlags(keepData: boolean): Promise<string[]> {
-  const ports = await Promise.all(LISTEN.map(async () => (keepData ? freePort() : 0)));
+/** Whoever takes a server's place, or is it again, finds its ports still free. */
+async function loopbackFlags(): Promise<string[]> {
+  const ports = await Promise.all(LISTEN.map(freePort));
   return LISTEN.flatMap((flag, index) => [flag, `127.0.0.1:${ports[index]}`]);
 }
 
