@@ -70,7 +70,12 @@ export async function loadBatch(
     read(tx, rollout, tx`${atWork} and (${isNamed} or ${isSilent})`, reported),
     look.judged === null
       ? []
-      : read(tx, rollout, tx`${atWork} and not ${isNamed} and ${isDue(tx, look.judged)}`, reported),
+      : read(
+          tx,
+          rollout,
+          tx`${atWork} and not ${isNamed} and ${isDue(tx, look.judged)} limit ${look.judged.most}`,
+          reported,
+        ),
     tx<{ installing: number; launched_at: Date | null; verifying: number }[]>`
       select count(*) filter (where rn.upgrade_phase is distinct from 'VERIFYING')::int as installing,
         min(rn.launched_at) filter (where rn.upgrade_phase is distinct from 'VERIFYING') as launched_at,
@@ -85,12 +90,11 @@ export async function loadBatch(
   };
 }
 
-/** As `canBeJudged` says it, so many at most. */
-const isDue = (tx: Transaction, { due, now, most }: NonNullable<Look["judged"]>) => tx`
+/** As `canBeJudged` says it. */
+const isDue = (tx: Transaction, { due, now }: NonNullable<Look["judged"]>) => tx`
   rn.upgrade_phase = 'VERIFYING' and (n.state in ('down', 'failed')
     or hb.received_at >= greatest(coalesce(rn.installed_at, ${new Date(now)}), ${new Date(due - LIMITS.healthHeartbeatGraceMs)})
-    or ${now >= due + LIMITS.healthHeartbeatGraceMs})
-  limit ${most}`;
+    or ${now >= due + LIMITS.healthHeartbeatGraceMs})`;
 
 /** A list of rows is looked up by hash. With an array, each row of the batch would be compared with each that reported. */
 const each = (tx: Transaction, ids: readonly NodeId[]) => tx`(select unnest(${ids}::uuid[]))`;
