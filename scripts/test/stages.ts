@@ -5,6 +5,7 @@ import { checkLayers } from "./layers.ts";
 import type { MachinePart } from "./machine-parts.ts";
 import type { Counts } from "./report.ts";
 import { check, tool, vitest } from "./tools.ts";
+import { HIDDEN_VECTORS, VECTORS_VARIABLE, vectorFiles } from "./vector-files.ts";
 
 export type Stage = {
   name: string;
@@ -45,7 +46,8 @@ export const STAGES: readonly Stage[] = [
   quick("format", () => tool("oxfmt/bin/oxfmt", ["--check"])),
   quick("layers", () => check(checkLayers)),
   quick("dead-code", () => tool("knip/bin/knip.js", [])),
-  quick("unit", (args) => vitest("unit", args)),
+  quick("unit", (args) => vitest("unit", args, { env: { [VECTORS_VARIABLE]: HIDDEN_VECTORS } })),
+  quick("vectors", (args) => vitest("unit", [...vectorFiles(), ...args], { report: "vectors" })),
   withServices("build", () => check(() => buildAgent().then(buildConsole))),
   withServices("contract", (args) => vitest("contract", args), ...HOSTS),
   {

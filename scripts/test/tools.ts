@@ -46,18 +46,32 @@ export function tool(file: string, args: readonly string[]): Promise<Counts> {
   });
 }
 
-export async function vitest(project: string, args: readonly string[]): Promise<Counts> {
-  const file = inRoot(`.cache/test/${project}.json`);
+export interface VitestOptions {
+  /** Names the report: two stages may run tests of one project. */
+  readonly report?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function vitest(
+  project: string,
+  args: readonly string[],
+  { report = project, env = {} }: VitestOptions = {},
+): Promise<Counts> {
+  const file = inRoot(`.cache/test/${report}.json`);
   await mkdir(inRoot(".cache/test"), { recursive: true });
   await rm(file, { force: true });
-  const ended = await runTool("vitest/vitest.mjs", [
-    "run",
-    `--project=${project}`,
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${file}`,
-    ...args,
-  ]);
+  const ended = await runTool(
+    "vitest/vitest.mjs",
+    [
+      "run",
+      `--project=${project}`,
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${file}`,
+      ...args,
+    ],
+    env,
+  );
   return countsOf(await readFile(file, "utf8").catch(() => undefined), ended.code);
 }
 
@@ -93,6 +107,9 @@ function failuresOf({ testResults }: z.infer<typeof VitestReport>): string[] {
   });
 }
 
-function runTool(file: string, args: readonly string[]) {
-  return run(process.execPath, [inRoot(`node_modules/${file}`), ...args], { cwd: inRoot(".") });
+function runTool(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return run(process.execPath, [inRoot(`node_modules/${file}`), ...args], {
+    cwd: inRoot("."),
+    env: { ...process.env, ...env },
+  });
 }

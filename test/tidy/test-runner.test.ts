@@ -6,6 +6,9 @@ import { inRoot } from "../../scripts/root.mjs";
 import { HEAVY_FILES } from "../../scripts/test/heaviest-first.ts";
 import { exitCodeFor } from "../../scripts/test/report.ts";
 import { countsOf } from "../../scripts/test/tools.ts";
+import { HIDDEN_VECTORS, VECTORS_VARIABLE, vectorFiles } from "../../scripts/test/vector-files.ts";
+import { readVector } from "../support/vectors.ts";
+import { sourcesLike } from "./repository.ts";
 
 const reportOf = (passed: number, failed: number, pending: number) =>
   JSON.stringify({
@@ -55,4 +58,23 @@ test("each failed test is told with its file and its reason, and so is a file th
 
 test("the files that are begun first are there", () => {
   expect(HEAVY_FILES.filter((file) => !existsSync(inRoot(file)))).toEqual([]);
+});
+
+test("the files that read public vectors are found by their imports, and no other file reaches for them", () => {
+  expect(vectorFiles()).toContain("test/unit/server-auth/wycheproof-jws.test.ts");
+  const readers = sourcesLike("{src,test,scripts,bench}/**/*.{ts,mjs}")
+    .filter(({ path }) => path !== "test/support/vectors.ts" && path !== "test/tidy/test-runner.test.ts")
+    .filter(({ text }) => text.includes("shared/vectors"));
+  expect(readers.map(({ path }) => path)).toEqual([]);
+});
+
+test("hidden vectors are read by no test, where they lie beside the clone too", () => {
+  const before = process.env[VECTORS_VARIABLE];
+  process.env[VECTORS_VARIABLE] = HIDDEN_VECTORS;
+  try {
+    expect(readVector("json-patch/tests.json")).toBeUndefined();
+  } finally {
+    if (before === undefined) delete process.env[VECTORS_VARIABLE];
+    else process.env[VECTORS_VARIABLE] = before;
+  }
 });

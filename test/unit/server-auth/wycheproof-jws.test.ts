@@ -1,9 +1,19 @@
-// Wycheproof's JSON web signatures, judged by the library under the algorithms that we allow.
+// Wycheproof's JSON web signatures, judged by the library under the algorithms that we allow. A clone without the
+// published file makes a case of each kind itself.
 
-import { existsSync, readFileSync } from "node:fs";
-import { compactVerify, createLocalJWKSet, decodeProtectedHeader, type JWK } from "jose";
+import {
+  CompactSign,
+  compactVerify,
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  generateSecret,
+  type JWK,
+} from "jose";
 import { describe, expect, test } from "vitest";
 import { OIDC_ALGORITHMS } from "../../../src/server/auth/oidc.ts";
+import { readVector } from "../../support/vectors.ts";
 
 interface Group {
   readonly comment: string;
@@ -17,14 +27,43 @@ interface Group {
   }[];
 }
 
-/** Not part of this repository: read where the vectors lie beside it. */
-const file = new URL(
-  "../../../../shared/vectors/wycheproof/testvectors_v1/json_web_signature_test.json",
-  import.meta.url,
-);
-const groups: readonly Group[] = existsSync(file)
-  ? (JSON.parse(readFileSync(file, "utf8")) as { testGroups: Group[] }).testGroups
-  : [];
+async function ownGroups(): Promise<Group[]> {
+  const sign = (alg: string, key: CryptoKey | Uint8Array) =>
+    new CompactSign(new TextEncoder().encode("a payload")).setProtectedHeader({ alg }).sign(key);
+  const ours = await generateKeyPair("ES256", { extractable: true });
+  const publicKey = { ...(await exportJWK(ours.publicKey)), alg: "ES256" };
+  const symmetric = await generateSecret("HS256", { extractable: true });
+  const good = await sign("ES256", ours.privateKey);
+  const [header, payload, signature = ""] = good.split(".");
+  const changed = `${header}.${payload}.${signature.startsWith("A") ? "B" : "A"}${signature.slice(1)}`;
+  return [
+    {
+      comment: "ES256",
+      public: publicKey,
+      tests: [
+        { tcId: 1, comment: "a good signature", jws: good, result: "valid" },
+        { tcId: 2, comment: "a changed signature", jws: changed, result: "invalid" },
+        { tcId: 3, comment: "no signature", jws: `${header}.${payload}.`, result: "invalid" },
+      ],
+    },
+    {
+      comment: "ES256 under a key for ES384",
+      public: { ...publicKey, alg: "ES384" },
+      tests: [{ tcId: 4, comment: "another algorithm", jws: good, result: "valid" }],
+    },
+    {
+      comment: "HS256",
+      private: { ...(await exportJWK(symmetric)), alg: "HS256" },
+      tests: [{ tcId: 5, comment: "a shared secret", jws: await sign("HS256", symmetric), result: "valid" }],
+    },
+  ];
+}
+
+const file = readVector("wycheproof/testvectors_v1/json_web_signature_test.json");
+const groups: readonly Group[] =
+  file === undefined
+    ? await ownGroups()
+    : (JSON.parse(file.toString()) as { testGroups: Group[] }).testGroups;
 
 const cases = groups.flatMap((group) =>
   group.tests.map((each) => ({ ...each, group: group.comment, key: group.public ?? group.private ?? {} })),
