@@ -3,9 +3,11 @@
  *
  * 1. No signal is sent to a process whose start time is not the recorded one.
  * 2. A zombie is not alive: it runs nothing and only waits for its parent.
+ * 3. A zombie leader whose other threads still exit is alive: until the last one is gone the process holds its
+ *    sockets, locks and files.
  */
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { sleep } from "./clock.ts";
 import { errnoOf } from "./file-errors.ts";
@@ -84,12 +86,16 @@ function look(pid: number): Seen | undefined {
   if (process.platform !== "linux") return lookWithPs(pid);
   try {
     const { state, startTicks } = parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
-    return { startTime: `${bootId()}:${startTicks}`, zombie: state === "Z" || state === "X" };
+    const zombie = (state === "Z" || state === "X") && !hasOtherThreads(pid);
+    return { startTime: `${bootId()}:${startTicks}`, zombie };
   } catch (error) {
     if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ESRCH") return undefined;
     throw error;
   }
 }
+
+const hasOtherThreads = (pid: number): boolean =>
+  readdirSync(`/proc/${pid}/task`).some((thread) => thread !== String(pid)); // (3)
 
 /** Fields 3 and 22 of /proc/PID/stat. The name in field 2 may hold spaces and parentheses: count from the last one. */
 export function parseStat(stat: string): { state: string; startTicks: string } {

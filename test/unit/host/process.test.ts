@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { open, readFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { run, spawnDetached } from "../../../src/host/process.ts";
+import { run, spawnChild, spawnDetached } from "../../../src/host/process.ts";
 import {
   identityOf,
   isAlive,
@@ -127,4 +129,32 @@ test("we have a start time, and a pid that nobody has has none", () => {
   expect(processStart(process.pid)).toBe(processStart(process.pid));
   expect(processStart(process.pid)).toBeTypeOf("string");
   expect(processStart(2 ** 22 + 1)).toBeUndefined();
+});
+
+/** Worker threads take longer to exit than the main thread: it is a zombie while they still hold the socket. */
+const LISTENS_WITH_WORKERS = `
+  const { Worker } = require("node:worker_threads");
+  const { createServer } = require("node:net");
+  const hold = "const held = Buffer.alloc(40_000_000, 1); setInterval(() => held.length, 1000); " +
+    "require('node:worker_threads').parentPort.postMessage('up')";
+  const workers = Array.from({ length: 6 }, () => new Worker(hold, { eval: true }));
+  Promise.all(workers.map((worker) => new Promise((up) => worker.once("message", up)))).then(() => {
+    const server = createServer().listen(0, "127.0.0.1", () => console.log(server.address().port));
+  });`;
+
+test("a killed process with many threads is alive until its port can be used again", async () => {
+  for (let kill = 0; kill < 8; kill++) {
+    const { child, identity } = await spawnChild(node, script(LISTENS_WITH_WORKERS), {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [said] = (await once(child.stdout!, "data")) as [Buffer];
+    killProcess(identity, "SIGKILL");
+    while (isAlive(identity)); // no pause: the moment between the first and the last thread's exit is short
+    const server = createServer();
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(Number(said.toString()), "127.0.0.1", resolve);
+    });
+    server.close();
+  }
 });
