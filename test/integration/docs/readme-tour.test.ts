@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inRoot } from "../../../scripts/root.mjs";
 import { minimalEnv, run } from "../../../src/host/process.ts";
+import { freePort, freePorts } from "../../support/programs/free-port.ts";
 
 const FOLDER = "/tmp/fairlead-tour";
 /** The programs of the three nodes listen on 7491 to 7493, written as 749$n. */
@@ -56,24 +57,13 @@ function rewritten(block: string, ports: ReadonlyMap<string, string>): string {
     .replaceAll(`${PROGRAM_PREFIX}$n`, `${ports.get(PROGRAM_PREFIX)}$n`);
 }
 
-async function freePorts(): Promise<Map<string, string>> {
+async function tourPorts(): Promise<Map<string, string>> {
   const ports = new Map<string, string>();
-  for (const known of ["7400", "7401", "7402", "7480"]) ports.set(known, String(await listenOnce(0)));
-  for (let prefix = 2_000 + (process.pid % 3_000); ; prefix++) {
-    const programs = [1, 2, 3].map((n) => Number(`${prefix}${n}`));
-    const taken = await Promise.all(
-      programs.map((port) =>
-        listenOnce(port).then(
-          () => false,
-          () => true,
-        ),
-      ),
-    );
-    if (taken.includes(true)) continue;
-    ports.set(PROGRAM_PREFIX, String(prefix));
-    for (const n of [1, 2, 3]) ports.set(`${PROGRAM_PREFIX}${n}`, `${prefix}${n}`);
-    return ports;
-  }
+  for (const known of ["7400", "7401", "7402", "7480"]) ports.set(known, String(await freePort()));
+  const programs = await freePorts(3);
+  ports.set(PROGRAM_PREFIX, String(programs[0]).slice(0, -1));
+  for (const [index, port] of programs.entries()) ports.set(`${PROGRAM_PREFIX}${index + 1}`, String(port));
+  return ports;
 }
 
 function listenOnce(port: number): Promise<number> {
@@ -93,7 +83,7 @@ test(
   async () => {
     const blocks = await tourBlocks();
     expect(blocks.length).toBeGreaterThan(5);
-    const ports = await freePorts();
+    const ports = await tourPorts();
     const script = [
       "set -eu -o pipefail; exec 2>&1",
       "trap 'kill $(jobs -p) 2> /dev/null || true; wait' EXIT",

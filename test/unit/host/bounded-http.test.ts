@@ -1,7 +1,8 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createHttpClient, type HttpClient, jsonOf } from "../../../src/host/bounded-http.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -118,13 +119,19 @@ test("a kept connection that died is replaced for a GET and told for a POST", as
   expect(requests).toBe(4);
 });
 
-test("a download streams whole, also to a slow reader", async () => {
+test("a reader that pauses beyond the idle timeout still gets the whole download", async () => {
   const size = 3_000_000;
+  const idleTimeoutMs = 60_000;
   const { client } = await serve((_, response) => response.end(Buffer.alloc(size, 1)));
-  const { status, body } = await client.stream("/", { maxResponseBytes: size, idleTimeoutMs: 60 });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { status, body } = await client.stream("/", { maxResponseBytes: size, idleTimeoutMs });
   let received = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    if (received === 0) await new Promise((done) => setTimeout(done, 200));
+    if (received === 0) {
+      while (body.readableLength < body.readableHighWaterMark) await setImmediate(); // the response is paused
+      vi.advanceTimersByTime(3 * idleTimeoutMs);
+    }
     received += chunk.length;
   }
   expect([status, received]).toEqual([200, size]);
