@@ -74,6 +74,8 @@ export const LIMITS = {
   healthLookMs: 5_000,
   /** Nobody looked for this long: what was not heard in the meantime says nothing about the nodes. */
   healthGapMs: 30_000,
+  /** After an absence of the control plane: agents retry every 15 s at most, deliver their outbox and beat. */
+  reconnectGraceMs: 60_000,
   maintenanceLimitMs: 30 * 60_000,
 
   // Notifications

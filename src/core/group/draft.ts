@@ -13,7 +13,7 @@ import type { Why } from "../rollout/rows.ts";
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export type GroupDraft = ReturnType<typeof GroupDraft>;
 
-export function GroupDraft({ group: row, components, gate }: GroupRows) {
+export function GroupDraft({ group: row, components, gate, availableSince }: GroupRows) {
   const group: Writable<GroupRow> = { ...row };
   const events: GroupDecidedEvent[] = [];
   const componentSignals: ComponentSignal[] = [];
@@ -66,6 +66,7 @@ export function GroupDraft({ group: row, components, gate }: GroupRows) {
     group,
     components,
     gate,
+    availableSince,
     events,
     appliedSignals,
     current: (): ComponentRow | undefined => components[group.currentComponent],

@@ -10,7 +10,7 @@ export type Watched =
   | { readonly kind: "unhealthy"; readonly reason: string };
 
 export function watchComponent(draft: GroupDraft, component: ComponentRow, now: number): Watched {
-  const { group, gate } = draft;
+  const { group, gate, availableSince } = draft;
   if (group.gateUntil === null) {
     group.gateUntil = now + group.healthWaitMs;
     const { index, id } = component;
@@ -21,7 +21,8 @@ export function watchComponent(draft: GroupDraft, component: ComponentRow, now: 
     draft.lookAgainAt(Math.max(due, now + 1)); // the nodes are read when the watch is over
     return { kind: "watching" };
   }
-  const verdicts = gate.map(({ facts, target }) => judgeHealth(facts, 0, target, now, due));
+  const wait = { startedAt: 0, due, availableSince };
+  const verdicts = gate.map(({ facts, target }) => judgeHealth(facts, wait, target, now));
   const unhealthy = verdicts.filter((verdict) => verdict.kind === "unhealthy");
   if (unhealthy.length > 0)
     return {

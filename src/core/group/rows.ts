@@ -59,6 +59,8 @@ export interface GroupRows {
   /** Of the current component, when its watch is over; else empty. */
   readonly gate: readonly GateNode[];
   readonly signals: readonly GroupSignalRow[];
+  /** Since when the control plane is available without a gap. */
+  readonly availableSince: number;
 }
 
 export type GroupPatch = Omit<GroupRow, "id" | "failurePolicy" | "healthWaitMs">;

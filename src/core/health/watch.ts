@@ -1,6 +1,6 @@
 /**
- * Who was silent: the nodes, or the one who listens? While no control plane looked (it was stopped, or had no
- * database), no heartbeat could be stored. Silence counts from the end of such a gap.
+ * The absence of the control plane itself. While it was stopped or had no database, no heartbeat and no verdict could be
+ * stored: silence of nodes and missing verdicts count from the end of such a gap.
  */
 import { LIMITS } from "../limits.ts";
 
@@ -8,6 +8,10 @@ export interface Watch {
   readonly lastLookAt: number;
   readonly hearingSince: number;
 }
+
+/** Since when the control plane is available without a gap; since now, where the last look is a gap ago. */
+export const availableSince = (watch: Watch | null, now: number): number =>
+  nextWatch(watch, now).hearingSince;
 
 export function nextWatch(watch: Watch | null, now: number): Watch {
   const isGap = watch === null || now - watch.lastLookAt > LIMITS.healthGapMs;

@@ -91,7 +91,8 @@ export function Draft(rows: RolloutRows) {
     if (isHurried) return now + 1;
     const { healthUntil } = rows.rollout;
     const wasDue = healthUntil !== null && healthUntil <= now;
-    const look = wakeAt(rollout, [...nodes.values()], rows.quiet, wasDue, now);
+    const { quiet, availableSince } = rows;
+    const look = wakeAt({ rollout, nodes: [...nodes.values()], quiet, availableSince, wasDue }, now);
     return launchBatch === null ? look : Math.min(look ?? Infinity, now + UNHEARD_MS);
   };
 
@@ -118,6 +119,7 @@ export function Draft(rows: RolloutRows) {
     appliedSignals,
     atWork,
     quiet: rows.quiet,
+    availableSince: rows.availableSince,
     isAnyAtWork: (): boolean => atWork().length + rows.quiet.installing + rows.quiet.verifying > 0,
     settlesPerStep: rows.settlesPerStep,
     /** This step leaves something undone. */

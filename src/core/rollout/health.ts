@@ -29,23 +29,35 @@ const unhealthy = (code: ErrorCode, reason: string): HealthVerdict => ({ kind: "
 
 const isGone = ({ nodeState }: HealthFacts): boolean => nodeState === "down" || nodeState === "failed";
 
-const isHeard = ({ heartbeatAt }: HealthFacts, startedAt: number, due: number): boolean =>
+/** The wait after which a node is judged. */
+export interface HealthWait {
+  /** When the program was started. */
+  readonly startedAt: number;
+  readonly due: number;
+  /** Since when the control plane could hear the node. */
+  readonly availableSince: number;
+}
+
+const isHeard = ({ heartbeatAt }: HealthFacts, { startedAt, due }: HealthWait): boolean =>
   heartbeatAt !== null && heartbeatAt >= Math.max(startedAt, due - LIMITS.healthHeartbeatGraceMs); // (1)
 
+/** When a node that was not heard is judged without its heartbeat. */
+export const silenceEndsAt = ({ due, availableSince }: Omit<HealthWait, "startedAt">): number =>
+  Math.max(due + LIMITS.healthHeartbeatGraceMs, availableSince + LIMITS.reconnectGraceMs);
+
 /** Nothing is missing any more, or it has been missing for long enough. */
-export const canBeJudged = (facts: HealthFacts, startedAt: number, now: number, due: number): boolean =>
-  isGone(facts) || isHeard(facts, startedAt, due) || now >= due + LIMITS.healthHeartbeatGraceMs;
+export const canBeJudged = (facts: HealthFacts, wait: HealthWait, now: number): boolean =>
+  isGone(facts) || isHeard(facts, wait) || now >= silenceEndsAt(wait);
 
 export function judgeHealth(
   facts: HealthFacts,
-  startedAt: number,
+  wait: HealthWait,
   target: Digest,
   now: number,
-  due: number,
 ): HealthVerdict {
-  if (!canBeJudged(facts, startedAt, now, due)) return { kind: "waiting" };
+  if (!canBeJudged(facts, wait, now)) return { kind: "waiting" };
   if (isGone(facts)) return unhealthy("HEALTH_NODE_DOWN", `the node is ${facts.nodeState}`);
-  if (!isHeard(facts, startedAt, due))
+  if (!isHeard(facts, wait))
     return unhealthy("HEALTH_NO_HEARTBEAT", "no heartbeat since the program started, or none any more");
   if (facts.restarts >= LIMITS.crashLoopRestarts) {
     return unhealthy("HEALTH_CRASH_LOOP", `${facts.restarts} restarts since the program started`);

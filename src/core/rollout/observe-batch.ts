@@ -3,7 +3,7 @@
  * each node that went back, against the version that it came from.
  */
 import type { Draft, DraftNode } from "./draft.ts";
-import { canBeJudged, judgeHealth, type HealthVerdict } from "./health.ts";
+import { canBeJudged, judgeHealth, type HealthVerdict, type HealthWait } from "./health.ts";
 import { incidentOfClosedWindow, incidentOfStall } from "./incidents.ts";
 import { givenUpAt, healthDueAt, waitOf } from "./wake.ts";
 
@@ -15,9 +15,10 @@ export function observeBatch(draft: Draft, now: number): void {
   for (const node of draft.atWork().filter(({ phase }) => phase === "VERIFYING")) {
     const due = healthDueAt(rollout, node, now);
     if (due === null || now < due) continue;
-    const isReady = canBeJudged(node.facts, node.installedAt ?? now, now, due);
+    const wait = { startedAt: node.installedAt ?? now, due, availableSince: draft.availableSince };
+    const isReady = canBeJudged(node.facts, wait, now);
     if (isReady && settled === draft.settlesPerStep) return draft.lookAgainAtOnce();
-    if (settle(draft, node, now, due)) settled += 1;
+    if (settle(draft, node, wait, now)) settled += 1;
   }
 }
 
@@ -32,7 +33,7 @@ function isInstalled({ atWork, quiet }: Draft): boolean {
 }
 
 function failSilent(draft: Draft, node: DraftNode, now: number): void {
-  if (node.phase === "VERIFYING" || now < givenUpAt(node, now)) return;
+  if (node.phase === "VERIFYING" || now < givenUpAt(node, draft.availableSince, now)) return;
   const status = node.direction === "reverse" ? "failed_rollback" : "failed";
   draft.change(
     node,
@@ -42,16 +43,15 @@ function failSilent(draft: Draft, node: DraftNode, now: number): void {
 }
 
 /** Tells whether there was a verdict. */
-function settle(draft: Draft, node: DraftNode, now: number, due: number): boolean {
+function settle(draft: Draft, node: DraftNode, wait: HealthWait, now: number): boolean {
   const isReverse = node.direction === "reverse";
   const expected = isReverse ? node.previous! : node.target;
-  const startedAt = node.installedAt ?? now;
-  const verdict = judgeHealth(node.facts, startedAt, expected, now, due);
+  const verdict = judgeHealth(node.facts, wait, expected, now);
   if (verdict.kind === "waiting") return false;
   if (verdict.kind === "unhealthy") {
     const { heartbeatAt } = node.facts;
     const livesStill =
-      verdict.code === "HEALTH_NO_HEARTBEAT" && heartbeatAt !== null && heartbeatAt >= startedAt;
+      verdict.code === "HEALTH_NO_HEARTBEAT" && heartbeatAt !== null && heartbeatAt >= wait.startedAt;
     if (livesStill || verdict.code === "HEALTH_STALLED")
       draft.incidents.push(incidentOfStall(node, verdict.code, verdict.reason));
   }

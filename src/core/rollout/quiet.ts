@@ -8,31 +8,40 @@
  *    some. Who is waited for keeps nobody from being among them.
  */
 import type { NodeId } from "../ids.ts";
-import { canBeJudged } from "./health.ts";
+import { canBeJudged, type HealthWait } from "./health.ts";
 import type { BatchNode, QuietNodes, RolloutRow, SignalRow } from "./rows.ts";
-import { UNHEARD_MS } from "./wake.ts";
+import { afterReconnect, UNHEARD_MS } from "./wake.ts";
 
 export interface Look {
   /** At every node, whatever its state. */
   readonly whole: boolean;
   /** At those that are installed and can be judged, when their wait was over. */
-  readonly judged: { readonly due: number; readonly now: number; readonly most: number } | null;
+  readonly judged:
+    | (Pick<HealthWait, "due" | "availableSince"> & { readonly now: number; readonly most: number })
+    | null;
   /** At those that were launched before that and are not installed. */
   readonly launchedUntil: number;
 }
 
 type Watched = Pick<RolloutRow, "status" | "maxUnavailable" | "healthUntil">;
 
+interface LookTime {
+  readonly now: number;
+  readonly availableSince: number;
+  readonly settlesPerStep: number;
+}
+
 export const lookAt = (
   { status, maxUnavailable, healthUntil }: Watched,
   signals: readonly SignalRow[],
-  now: number,
-  settlesPerStep: number,
+  { now, availableSince, settlesPerStep }: LookTime,
 ): Look => ({
   whole: status !== "running" || maxUnavailable !== null || signals.length > 0, // (1)
   judged:
-    healthUntil !== null && healthUntil <= now ? { due: healthUntil, now, most: settlesPerStep + 1 } : null,
-  launchedUntil: now - UNHEARD_MS,
+    healthUntil !== null && healthUntil <= now
+      ? { due: healthUntil, availableSince, now, most: settlesPerStep + 1 }
+      : null,
+  launchedUntil: afterReconnect(now, availableSince) > now ? 0 : now - UNHEARD_MS,
 });
 
 export function lookedAt(
@@ -51,7 +60,7 @@ export function lookedAt(
 }
 
 const isDue = ({ judged }: Look, { facts, installedAt }: BatchNode): boolean =>
-  judged !== null && canBeJudged(facts, installedAt ?? judged.now, judged.now, judged.due);
+  judged !== null && canBeJudged(facts, { ...judged, startedAt: installedAt ?? judged.now }, judged.now);
 
 /** Of nodes that are not looked at: those at work, counted. */
 export function countQuiet(nodes: readonly BatchNode[]): QuietNodes {

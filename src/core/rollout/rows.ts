@@ -125,6 +125,8 @@ export interface RolloutRows {
   readonly lastSucceeded: Pick<NextBatch, "index" | "nodes"> | null;
   readonly signals: readonly SignalRow[];
   readonly reports: readonly ReportRow[];
+  /** Since when the control plane is available without a gap: what nodes did not say before is not theirs. */
+  readonly availableSince: number;
   readonly launchesPerStep: number;
   readonly settlesPerStep: number;
 }

@@ -1,11 +1,13 @@
 /** Reads what `decideGroup` needs, under the group's row lock. */
 import type { FailurePolicy, GroupStatus } from "../../core/group/states.ts";
 import type { ComponentRow, GateNode, GroupRow, GroupRows, GroupSignalRow } from "../../core/group/rows.ts";
+import { availableSince } from "../../core/health/watch.ts";
 import type { Digest, NodeId, RolloutId } from "../../core/ids.ts";
 import type { GroupId } from "../../core/protocol/group-api.ts";
 import type { Why } from "../../core/rollout/rows.ts";
 import type { RolloutStatus } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
+import { readWatch } from "../health/watch.ts";
 import { factsOf, type HealthRecord } from "../rollout/load-nodes.ts";
 import { countsOf } from "../rollout/load.ts";
 import { ms } from "../rollout/rollout-record.ts";
@@ -22,6 +24,7 @@ export async function loadGroup(tx: Transaction, id: GroupId): Promise<LoadedGro
     select *, clock_timestamp() as db_now from rollout_groups where id = ${id} for update`;
   if (row === undefined) return null;
   const records = await loadComponents(tx, id);
+  const watch = await readWatch(tx);
   const now = row.db_now.getTime();
   return {
     rows: {
@@ -29,6 +32,7 @@ export async function loadGroup(tx: Transaction, id: GroupId): Promise<LoadedGro
       components: records.map(componentRow),
       gate: await loadGate(tx, row, records, now),
       signals: await loadSignals(tx, id),
+      availableSince: availableSince(watch, now),
     },
     revision: records.reduce((sum, { revision }) => sum + revision, 0),
     now,

@@ -7,13 +7,13 @@
  * 4. An active node with a fresh heartbeat, programs that are well and nothing remembered of it is not even read.
  */
 import { evaluateNode, type HealthMemory } from "../../core/health/evaluate.ts";
-import { nextWatch, type Watch } from "../../core/health/watch.ts";
 import type { NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Database, Transaction } from "../db/database.ts";
 import { LOCKS } from "../db/locks.ts";
 import { changeStates } from "./change-states.ts";
 import { databaseNow, loadFacts } from "./facts.ts";
+import { keepWatch } from "./watch.ts";
 
 const TROUBLE = '$[*] ? (@.application_health == "critical" || @.sync_status == "stalled" || @.restarts > 0)';
 
@@ -25,7 +25,7 @@ export async function evaluateHealth(db: Database, at?: number): Promise<number 
     const [lock] = await tx<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${LOCKS.health}) as held`;
     if (!lock!.held) return null; // (1)
     const now = at ?? (await databaseNow(tx));
-    const { hearingSince } = await look(tx, now);
+    const { hearingSince } = await keepWatch(tx, now);
     const late = new Date(now - LIMITS.heartbeatLateMs);
     const nodes = await loadFacts(
       tx,
@@ -46,21 +46,6 @@ export async function evaluateHealth(db: Database, at?: number): Promise<number 
     );
     return (await changeStates(tx, changes.slice(0, CHANGES_MAX))).length; // (3)
   });
-}
-
-async function look(tx: Transaction, now: number): Promise<Watch> {
-  const [row] = await tx<{ last_look_at: Date; hearing_since: Date }[]>`
-    select last_look_at, hearing_since from health_watch`;
-  const before =
-    row === undefined
-      ? null
-      : { lastLookAt: row.last_look_at.getTime(), hearingSince: row.hearing_since.getTime() };
-  const watch = nextWatch(before, now);
-  const [lookedAt, hearingSince] = [new Date(watch.lastLookAt), new Date(watch.hearingSince)];
-  await tx`
-    insert into health_watch (last_look_at, hearing_since) values (${lookedAt}, ${hearingSince})
-    on conflict (only_one) do update set last_look_at = excluded.last_look_at, hearing_since = excluded.hearing_since`;
-  return watch;
 }
 
 const isSame = (a: HealthMemory, b: HealthMemory): boolean =>

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../core/error-codes.ts";
 import type { CommandId, Digest, NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { NodeState, ProgramReport } from "../../core/protocol/agent-api.ts";
-import type { HealthFacts } from "../../core/rollout/health.ts";
+import { silenceEndsAt, type HealthFacts } from "../../core/rollout/health.ts";
 import type { Look } from "../../core/rollout/quiet.ts";
 import type { BatchNode, QuietNodes, ReportRow, SignalRow } from "../../core/rollout/rows.ts";
 import type { NodeUpgradeStatus } from "../../core/rollout/states.ts";
@@ -91,10 +91,10 @@ export async function loadBatch(
 }
 
 /** As `canBeJudged` says it. */
-const isDue = (tx: Transaction, { due, now }: NonNullable<Look["judged"]>) => tx`
+const isDue = (tx: Transaction, { due, availableSince, now }: NonNullable<Look["judged"]>) => tx`
   rn.upgrade_phase = 'VERIFYING' and (n.state in ('down', 'failed')
     or hb.received_at >= greatest(coalesce(rn.installed_at, ${new Date(now)}), ${new Date(due - LIMITS.healthHeartbeatGraceMs)})
-    or ${now >= due + LIMITS.healthHeartbeatGraceMs})`;
+    or ${now >= silenceEndsAt({ due, availableSince })})`;
 
 /** A list of rows is looked up by hash. With an array, each row of the batch would be compared with each that reported. */
 const each = (tx: Transaction, ids: readonly NodeId[]) => tx`(select unnest(${ids}::uuid[]))`;

@@ -1,5 +1,6 @@
 /** Reads what `decideRollout` needs, under the rollout's row lock. */
 import type { CommandId, NodeId, RolloutId } from "../../core/ids.ts";
+import { availableSince } from "../../core/health/watch.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { UpgradeReport } from "../../core/protocol/agent-api.ts";
 import type { GroupId } from "../../core/protocol/group-api.ts";
@@ -8,6 +9,7 @@ import type { ReportRow, RolloutRows, SignalRow, StatusCounts } from "../../core
 import { NODE_UPGRADE_STATUSES, type NodeUpgradeStatus, type Strategy } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
 import { pipelined } from "../db/pipelined.ts";
+import { readWatch } from "../health/watch.ts";
 import { loadLastSucceeded, loadNext } from "./load-next.ts";
 import { loadBatch, loadNamed } from "./load-nodes.ts";
 import { ms, rolloutRow, type RolloutRecord } from "./rollout-record.ts";
@@ -23,17 +25,20 @@ export interface LoadedRollout {
 
 /** One clock for all replicas: the database's. */
 export async function loadRollout(tx: Transaction, id: RolloutId): Promise<LoadedRollout | null> {
-  const [[row], signals, reports] = await pipelined(
+  const [[row], signals, reports, watch] = await pipelined(
     () =>
       tx<RolloutRecord[]>`select *, clock_timestamp() as db_now from rollouts where id = ${id} for update`,
     () => loadSignals(tx, id),
     () => loadReports(tx, id),
+    () => readWatch(tx),
   );
   if (row === undefined) return null;
   const rollout = rolloutRow(row);
   const now = row.db_now.getTime();
+  const available = availableSince(watch, now);
+  const { launchesPerStep, settlesPerStep } = LIMITS;
   const [{ batch, quiet }, named, counts, next, lastSucceeded] = await Promise.all([
-    loadBatch(tx, row, reports, lookAt(rollout, signals, now, LIMITS.settlesPerStep)),
+    loadBatch(tx, row, reports, lookAt(rollout, signals, { now, availableSince: available, settlesPerStep })),
     loadNamed(tx, row, signals),
     loadCounts(tx, id),
     loadNext(tx, row, signals),
@@ -50,8 +55,9 @@ export async function loadRollout(tx: Transaction, id: RolloutId): Promise<Loade
       lastSucceeded,
       signals,
       reports,
-      launchesPerStep: LIMITS.launchesPerStep,
-      settlesPerStep: LIMITS.settlesPerStep,
+      availableSince: available,
+      launchesPerStep,
+      settlesPerStep,
     },
     now,
     chain: row.chain_profile_id,

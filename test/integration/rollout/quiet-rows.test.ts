@@ -62,12 +62,13 @@ const STATES = [
   [{ ...installed, status: "failed", upgrade_phase: null }, heardAt(DUE)],
 ] as const;
 
-const EVERYBODY_DUE = { due: DUE, now: DUE + GRACE, most: 99 };
+const EVERYBODY_DUE = { due: DUE, availableSince: 0, now: DUE + GRACE, most: 99 };
 const LOOKS: readonly Look[] = [
   null,
-  { due: DUE, now: DUE, most: 99 },
-  { due: DUE, now: DUE + GRACE - 1, most: 99 },
+  { due: DUE, availableSince: 0, now: DUE, most: 99 },
+  { due: DUE, availableSince: 0, now: DUE + GRACE - 1, most: 99 },
   EVERYBODY_DUE,
+  { ...EVERYBODY_DUE, availableSince: DUE + GRACE },
 ].flatMap((judged) =>
   [OLD - 1, OLD, OLD + 1, OLD + 2].map((launchedUntil) => ({ whole: false, judged, launchedUntil })),
 );
@@ -129,7 +130,7 @@ test.each(LOOKS)("ROLL-12: the same as in memory, looking at %o", async (look) =
 
 test("ROLL-15: who is waited for is not among those that are judged, and everybody is when it is over", async () => {
   const judgedAt = async (now: number, most = 99) =>
-    load({ whole: false, judged: { due: DUE, now, most }, launchedUntil: OLD - 1 }, []);
+    load({ whole: false, judged: { due: DUE, availableSince: 0, now, most }, launchedUntil: OLD - 1 }, []);
   const before = await judgedAt(DUE);
   expect([before.batch.length, before.quiet.verifying]).toEqual([3 + 5, 3]); // two go back, one was never launched
   const after = await judgedAt(DUE + GRACE);

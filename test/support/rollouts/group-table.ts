@@ -51,6 +51,7 @@ export function createGroupTable(wish: GroupWish) {
   let signals: GroupSignalRow[] = [];
   let [wakeAt, lastId]: [number | null, number] = [null, 0];
   let seenRevision = 0;
+  let availableSince = 0;
   const revision = (): number => components.reduce((sum, table) => sum + table.revision(), 0);
 
   const componentRow = (table: RolloutTable, index: number): ComponentRow => {
@@ -85,6 +86,7 @@ export function createGroupTable(wish: GroupWish) {
     components: components.map(componentRow),
     gate: gate(now),
     signals,
+    availableSince,
   });
 
   function commit(decision: GroupDecision): void {
@@ -123,6 +125,11 @@ export function createGroupTable(wish: GroupWish) {
     statuses: () => components.map((table) => table.rollout().status),
     signal(kind: GroupSignalKind, reason: string | null = null): void {
       signals = [...signals, { id: ++lastId, kind, actor: "ann", reason }];
+    },
+    /** The control plane was away until then. */
+    cameBack(at: number): void {
+      availableSince = at;
+      for (const table of components) table.cameBack(at);
     },
     /** Nudges in both directions until nobody has anything to say any more. */
     settle(now: number): void {

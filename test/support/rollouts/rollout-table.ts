@@ -37,6 +37,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
   const consumed: SignalRecord[] = [];
   let [signals, reports]: [SignalRow[], ReportRow[]] = [[], []];
   let wakeAt: number | null = null;
+  let availableSince = 0;
   let [lastId, revision] = [number * 1_000_000, 0];
   const goesBack = ({ status, previous }: NodeRow): boolean => status === "succeeded" && previous !== null;
   const rowOf = (nodeId: NodeId): NodeRow => nodes.find((node) => node.nodeId === nodeId)!;
@@ -46,7 +47,8 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       NODE_UPGRADE_STATUSES.map((status) => [status, nodes.filter((node) => node.status === status).length]),
     ) as RolloutRows["counts"];
 
-  const lookNow = (now: number): Look => lookAt(rollout, signals, now, bounds.settlesPerStep);
+  const lookNow = (now: number): Look =>
+    lookAt(rollout, signals, { now, availableSince, settlesPerStep: bounds.settlesPerStep });
 
   function load(now: number, look: Look = lookNow(now)): RolloutRows {
     const isNamed = (node: NodeRow): boolean =>
@@ -73,6 +75,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
           : { index: last, nodes: onTarget.filter((batch) => batch === last).length },
       signals,
       reports,
+      availableSince,
       ...bounds,
     };
   }
@@ -178,6 +181,8 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     signal(kind: SignalKind, reason: string | null = null, nodeId: NodeId | null = null): void {
       signals = [...signals, { id: ++lastId, kind, nodeId, actor: "ann", reason }];
     },
+    /** The control plane was away until then. */
+    cameBack: (at: number): void => void (availableSince = at),
     /** A new intent for the same wish, as it comes with a signal. */
     renewIntent: (intentNotAfter: number): void =>
       void (rollout = { ...rollout, intentNotAfter, intentCalledOff: false }),

@@ -32,6 +32,9 @@ export async function startDrivenSite() {
   const authority = { clusterId: cluster!.id, signers: () => [signer] as const };
   const store = createReportStore(db, () => undefined);
   const ignored = () => undefined;
+  // This control plane was there all along.
+  await db`
+    insert into health_watch (last_look_at, hearing_since) values (now() + interval '1 day', now() - interval '1 day')`;
 
   /** Every rollout and group has a turn until all of them are at rest. */
   async function settle(): Promise<void> {

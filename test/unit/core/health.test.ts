@@ -16,7 +16,7 @@ const well: HealthFacts = {
   runningFingerprint: TARGET,
 };
 const judge = (changes: Partial<HealthFacts>, now = DUE) =>
-  judgeHealth({ ...well, ...changes }, STARTED, TARGET, now, DUE);
+  judgeHealth({ ...well, ...changes }, { startedAt: STARTED, due: DUE, availableSince: 0 }, TARGET, now);
 
 test.each<[string, Partial<HealthFacts>]>([
   ["all is well", {}],
@@ -59,7 +59,12 @@ test.each([
 
 test("a wait shorter than the grace needs one heartbeat after the start", () => {
   const quick = (heartbeatAt: number) =>
-    judgeHealth({ ...well, heartbeatAt }, STARTED, TARGET, STARTED, STARTED);
+    judgeHealth(
+      { ...well, heartbeatAt },
+      { startedAt: STARTED, due: STARTED, availableSince: 0 },
+      TARGET,
+      STARTED,
+    );
   expect(quick(STARTED)).toEqual({ kind: "healthy" });
   expect(quick(STARTED - 1)).toEqual({ kind: "waiting" });
 });
