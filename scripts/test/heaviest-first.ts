@@ -29,6 +29,7 @@ export const HEAVY_FILES = [
   "test/integration/agent-systemd/faults.test.ts",
   "test/integration/keys/restored-database.test.ts",
   "test/integration/docs/readme-tour.test.ts",
+  "test/integration/docs/by-hand.test.ts",
 ] as const;
 
 export class HeaviestFirst extends BaseSequencer {

@@ -15,6 +15,9 @@ const PARTS = {
   "busybox-static": "/bin/busybox",
   "nats-server": "/usr/sbin/nats-server",
   haproxy: "/usr/sbin/haproxy",
+  // Interactive shells that the guides are pasted into, and the terminal around them.
+  tmux: "/usr/bin/tmux",
+  zsh: "/usr/bin/zsh",
   // Without a font, screenshots show empty boxes.
   "fonts-dejavu-core": "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
 } as const;

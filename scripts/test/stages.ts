@@ -59,7 +59,15 @@ export const STAGES: readonly Stage[] = [
     ),
     beside: true,
   },
-  withServices("integration", (args) => vitest("integration", args), ...HOSTS, "nats-server", "haproxy"),
+  withServices(
+    "integration",
+    (args) => vitest("integration", args),
+    ...HOSTS,
+    "nats-server",
+    "haproxy",
+    "tmux",
+    "zsh",
+  ),
   withServices("crowd", (args) => vitest("crowd", args)),
 ];
 

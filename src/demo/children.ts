@@ -12,7 +12,7 @@ import { z } from "zod";
 import { FairleadError } from "../core/errors.ts";
 import { readJsonIfThere, writeJsonDurable } from "../host/files.ts";
 import { spawnChild, type SpawnOptions } from "../host/process.ts";
-import { ProcessIdentity, stopProcess } from "../host/process-identity.ts";
+import { isAlive, ProcessIdentity, stopProcess } from "../host/process-identity.ts";
 
 const STOP_GRACE_MS = 15_000;
 const LISTEN_TIMEOUT_MS = 60_000;
@@ -21,8 +21,16 @@ const Recorded = z.array(ProcessIdentity);
 
 export type Children = ReturnType<typeof recordedChildren>;
 
+const recordIn = (folder: string): string => join(folder, "children.json");
+
+/** The server is recorded first, and lives as long as the demo. */
+export async function isDemoRunning(folder: string): Promise<boolean> {
+  const [server] = (await readJsonIfThere(recordIn(folder), Recorded)) ?? [];
+  return server !== undefined && isAlive(server);
+}
+
 export function recordedChildren(folder: string) {
-  const path = join(folder, "children.json");
+  const path = recordIn(folder);
   let started: ProcessIdentity[] = [];
   let ending = false;
 

@@ -10,3 +10,6 @@ export async function openDemoFolder(clone: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   return folder;
 }
+
+/** The operator's keys and contexts. */
+export const homeIn = (folder: string): string => join(folder, "operator");

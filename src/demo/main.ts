@@ -11,10 +11,11 @@ import { parseArgs } from "node:util";
 import { recordedChildren } from "./children.ts";
 import { endCommands } from "./command.ts";
 import { stopPrograms } from "./fleet.ts";
-import { openDemoFolder } from "./folder.ts";
+import { homeIn, openDemoFolder } from "./folder.ts";
 import { runDemo } from "./run-demo.ts";
+import { linkCommand, shellEnv } from "./shell-env.ts";
 
-const HELP = `Usage: npm run demo [-- --once] [--json] [--nodes N]
+const HELP = `Usage: npm run demo [-- --once] [--json] [--nodes N] [--env]
 
 Starts a control plane and a small fleet on this machine, and rolls version 2 of a program out to it.
 
@@ -22,9 +23,11 @@ Options:
   --once       leave when the rollout has ended; otherwise stay up until Ctrl-C
   --json       the last line on stdout is the result as JSON
   --nodes N    how many machines (default 5)
+  --env        print shell variables that point the fairlead command to the demo that runs in another terminal
 
-Example:
+Examples:
   npm run demo -- --once --json
+  eval "$(npm run --silent demo -- --env)"
 `;
 
 const clone = fileURLToPath(new URL("../../", import.meta.url));
@@ -35,6 +38,7 @@ async function main(): Promise<number> {
       once: { type: "boolean" },
       json: { type: "boolean" },
       nodes: { type: "string" },
+      env: { type: "boolean" },
       help: { type: "boolean" },
     },
   });
@@ -48,7 +52,8 @@ async function main(): Promise<number> {
     return 2;
   }
   const folder = await openDemoFolder(clone);
-  const home = join(folder, "operator");
+  const home = homeIn(folder);
+  if (values.env === true) return printShellEnv(folder);
   const children = recordedChildren(folder);
   let stopping: Promise<void> | null = null;
 
@@ -73,9 +78,14 @@ async function main(): Promise<number> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
+    await linkCommand(folder);
     const result = await runDemo({ children, folder, home, nodes, say });
     if (values.json === true) process.stdout.write(`${JSON.stringify(result)}\n`);
-    if (values.once !== true) await forever();
+    if (values.once !== true) {
+      say('demo: for a second terminal, in this folder: eval "$(npm run --silent demo -- --env)"');
+      say("demo: Ctrl-C ends everything");
+      await forever();
+    }
     return result.status === "completed" ? 0 : 1;
   } catch (error) {
     if (stopping === null) throw error;
@@ -83,6 +93,16 @@ async function main(): Promise<number> {
   } finally {
     await stop();
   }
+}
+
+async function printShellEnv(folder: string): Promise<number> {
+  const lines = await shellEnv(folder);
+  if (lines === null) {
+    say("no demo runs from this folder; start one in another terminal with: npm run demo");
+    return 1;
+  }
+  process.stdout.write(lines);
+  return 0;
 }
 
 /** People read this; stdout is the program's. */

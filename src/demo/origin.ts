@@ -1,4 +1,4 @@
-/** Where the demo's artifacts come from: a small HTTP server on loopback that knows nothing but two files. */
+/** Where the demo's artifacts come from: a small HTTP server on loopback that knows nothing but its programs. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -13,6 +13,9 @@ import { startFleet } from "./start-fleet.ts";
 
 const BEFORE = "1.0.0";
 const AFTER = "2.0.0";
+/** For a second terminal: one more good version, and one that ends as soon as it starts. */
+const NEXT = "3.0.0";
+const BROKEN = "4.0.0";
 
 export interface DemoOptions {
   readonly children: Children;
@@ -49,44 +52,43 @@ export async function runDemo({ children, folder, home, nodes, say }: DemoOption
   say(`demo: sign in at ${link}`);
 
   const programs = new Map(
-    [BEFORE, AFTER].map((version) => [`hello-${version}`, Buffer.from(helloProgram(version))]),
+    [BEFORE, AFTER, NEXT].map((version) => [`hello-${version}`, Buffer.from(helloProgram(version))]),
   );
-  const origin = await serveArtifacts(programs);
-  try {
-    say(`demo: enrolling ${nodes} machines, each running version ${BEFORE}`);
-    const fleet = await startFleet({
-      children,
-      folder,
-      home,
-      nodes,
-      version: BEFORE,
-      program: programs.get(`hello-${BEFORE}`)!,
-      enrollUrl: site.enrollUrl,
-      origin: origin.url,
-    });
-    const before = await Promise.all(fleet.map((node) => runningVersion(node.port)));
-    const manifest = await writeManifest(site.configDir, origin.url, AFTER, programs.get(`hello-${AFTER}`)!);
-    const status = await rollOut({ children, home, nodes, say }, manifest);
-    const after = await Promise.all(fleet.map((node) => runningVersion(node.port)));
-    const took = await secondsByNode(home);
-    const result = fleet.map(({ name }, index) => ({
-      name,
-      version_before: before[index] ?? null,
-      version_after: after[index] ?? null,
-      seconds: took.get(name) ?? null,
-    }));
-    const well = status === "completed" && result.every((node) => node.version_after === AFTER);
-    say(
-      `demo: ${well ? "all" : "NOT all"} ${nodes} programs answer with version ${AFTER}; console at ${site.url}`,
-    );
-    return {
-      status: well ? "completed" : "failed",
-      nodes: result,
-      seconds: (performance.now() - begun) / 1000,
-    };
-  } finally {
-    origin.close();
-  }
+  programs.set(`hello-${BROKEN}`, Buffer.from("#!/bin/sh\nexit 1\n"));
+  const { url: origin } = await serveArtifacts(programs); // until the demo's process ends: a second terminal upgrades too
+  say(`demo: enrolling ${nodes} machines, each running version ${BEFORE}`);
+  const fleet = await startFleet({
+    children,
+    folder,
+    home,
+    nodes,
+    version: BEFORE,
+    program: programs.get(`hello-${BEFORE}`)!,
+    enrollUrl: site.enrollUrl,
+    origin,
+  });
+  const before = await Promise.all(fleet.map((node) => runningVersion(node.port)));
+  const describe = (version: string) =>
+    writeManifest(site.configDir, origin, version, programs.get(`hello-${version}`)!);
+  const [manifest] = await Promise.all([AFTER, NEXT, BROKEN].map(describe));
+  const status = await rollOut({ children, home, nodes, say }, manifest!);
+  const after = await Promise.all(fleet.map((node) => runningVersion(node.port)));
+  const took = await secondsByNode(home);
+  const result = fleet.map(({ name }, index) => ({
+    name,
+    version_before: before[index] ?? null,
+    version_after: after[index] ?? null,
+    seconds: took.get(name) ?? null,
+  }));
+  const well = status === "completed" && result.every((node) => node.version_after === AFTER);
+  say(
+    `demo: ${well ? "all" : "NOT all"} ${nodes} programs answer with version ${AFTER}; console at ${site.url}`,
+  );
+  return {
+    status: well ? "completed" : "failed",
+    nodes: result,
+    seconds: (performance.now() - begun) / 1000,
+  };
 }
 
 async function rollOut(

@@ -1,127 +1,62 @@
-// The tour of README.md, run as its reader runs it: the blocks in order, in one shell. Only the folder and the ports
-// differ, so that it can run beside anything else.
+// The tour of README.md, as its reader takes it: the demo in one terminal, the blocks pasted into an interactive bash in
+// another.
 
-import { existsSync } from "node:fs";
-import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { readFile } from "node:fs/promises";
+import { expect, onTestFinished, test } from "vitest";
 import { inRoot } from "../../../scripts/root.mjs";
-import { minimalEnv, run } from "../../../src/host/process.ts";
-import { freePort, freePorts } from "../../support/programs/free-port.ts";
+import { openShell, shellBlocks } from "../../support/docs/pasted-shell.ts";
+import { demoPlace } from "../../support/lab/demo.ts";
 
-const FOLDER = "/tmp/fairlead-tour";
-/** The programs of the three nodes listen on 7491 to 7493, written as 749$n. */
-const PROGRAM_PREFIX = "749";
-const BLOCK = "::block";
-const tourTimeoutMs = 240_000;
-
-let parent = "";
-const folder = () => join(parent, "tour");
-
-beforeAll(async () => {
-  parent = await mkdtemp(join(tmpdir(), "fl-tour-"));
-  await chmod(parent, 0o711); // PostgreSQL's account passes through
-});
-
-/** Programs are in sessions of their own: a tour that broke off leaves them to us. */
-afterAll(async () => {
-  const nodes = existsSync(folder())
-    ? (await readdir(folder())).filter((name) => /^edge-\d$/.test(name))
-    : [];
-  for (const node of nodes) {
-    const config = join(folder(), node, "agent.yaml");
-    const stop = [inRoot("bin/fairlead.mjs"), "agent", "--config", config, "--stop-programs"];
-    if (existsSync(config)) await run(process.execPath, stop, { env: minimalEnv(), timeoutMs: 30_000 });
-  }
-  await rm(parent, { recursive: true, force: true });
-});
-
-async function tourBlocks(): Promise<string[]> {
-  const page = await readFile(inRoot("README.md"), "utf8");
-  const tour = /^## Five-minute tour\n([\s\S]*?)^## /m.exec(page)?.[1] ?? "";
-  return [...tour.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block);
-}
-
-/** A port of ours for each that the tour names; the servers' own are its defaults, so flags say them here. */
-function rewritten(block: string, ports: ReadonlyMap<string, string>): string {
-  const flags = ["listen 7400", "agent-listen 7401", "enroll-listen 7402"].map((flag) => {
-    const [name, port = ""] = flag.split(" ");
-    return `--${name} 127.0.0.1:${port}`;
-  });
-  return block
-    .replaceAll(FOLDER, folder())
-    .replaceAll("--ephemeral", `--ephemeral ${flags.join(" ")}`)
-    .replaceAll(/\b74\d\d\b/g, (port) => ports.get(port) ?? port)
-    .replaceAll(`${PROGRAM_PREFIX}$n`, `${ports.get(PROGRAM_PREFIX)}$n`);
-}
-
-async function tourPorts(): Promise<Map<string, string>> {
-  const ports = new Map<string, string>();
-  for (const known of ["7400", "7401", "7402", "7480"]) ports.set(known, String(await freePort()));
-  const programs = await freePorts(3);
-  ports.set(PROGRAM_PREFIX, String(programs[0]).slice(0, -1));
-  for (const [index, port] of programs.entries()) ports.set(`${PROGRAM_PREFIX}${index + 1}`, String(port));
-  return ports;
-}
-
-function listenOnce(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => {
-      const { port: bound } = server.address() as { port: number };
-      server.close(() => resolve(bound));
-    });
-  });
-}
+const tourTimeoutMs = 300_000;
 
 test(
-  "the README's tour works as it is written, and leaves nothing behind",
-  { timeout: tourTimeoutMs + 60_000 },
+  "USE-1: the README's tour works when it is pasted into an interactive bash, and leaves nothing behind",
+  { timeout: tourTimeoutMs },
   async () => {
-    const blocks = await tourBlocks();
-    expect(blocks.length).toBeGreaterThan(5);
-    const ports = await tourPorts();
-    const script = [
-      "set -eu -o pipefail; exec 2>&1",
-      "trap 'kill $(jobs -p) 2> /dev/null || true; wait' EXIT",
-      ...blocks.map((block, index) => `echo "${BLOCK} ${index}"\n${rewritten(block, ports)}`),
-    ].join("\n");
-    const env = { ...minimalEnv(), HOME: parent };
-    const result = await run("bash", ["-c", script], { cwd: inRoot("."), env, timeoutMs: tourTimeoutMs });
+    const blocks = shellBlocks(await readFile(inRoot("README.md"), "utf8"), "Five-minute tour");
+    const place = await demoPlace();
+    onTestFinished(() => place.remove());
+    const demo = place.start();
+    await demo.says("all 5 programs answer with version 2.0.0");
+    const shell = await openShell("bash", inRoot("."), { ...place.env, TERM: "screen" });
+    onTestFinished(() => shell.close());
+    const shown = new Map<string, string>();
+    for (const block of blocks) shown.set(block, await shell.paste(block));
+    const afterBlockWith = (command: string): string =>
+      [...shown].find(([block]) => block.includes(command))?.[1] ?? "";
 
-    const output = "stdout" in result ? result.stdout.toString("utf8") : "";
-    expect(result.kind === "exited" ? result.code : result.kind, output).toBe(0);
-    const parts = output.split(/^::block \d+\n/m).slice(1);
-    const saidBy = (command: string): string =>
-      parts[blocks.findIndex((block) => block.includes(command))] ?? "";
+    const fleet = afterBlockWith("fairlead whoami");
+    expect(fleet).toMatch(/^intents +required$/m);
+    expect(fleet.match(/^edge-\d .* 2\.0\.0 /gm)).toHaveLength(5);
+    expect(fleet).toMatch(/^ *running +sha256:[0-9a-f]{64}$/m);
+    expect(fleet).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#code=\S+$/m);
 
-    expect(saidBy("fairlead server")).toContain('"event":"listening"');
-    expect(saidBy("fairlead init")).toMatch(/^intents +required$/m);
-    expect(saidBy("fairlead agent --config").match(/^edge-\d .* 1\.0\.0 /gm)).toHaveLength(3);
-    expect(saidBy("fairlead agent --config")).toContain("hello 1.0.0");
-    expect(saidBy("fairlead rollout pause")).toContain("exit code 9");
-    expect(saidBy("fairlead rollout pause")).toMatch(/^status +paused$/m);
-    expect(saidBy("fairlead rollout watch")).toMatch(/rollout [0-9a-f-]{36} completed/);
-    expect(saidBy("fairlead node show")).toContain("hello 2.0.0");
-    const { running, installed } =
-      /^ *running +(?<running>sha256:\w+)\n *installed +(?<installed>sha256:\w+)$/m.exec(
-        saidBy("fairlead node show"),
-      )?.groups ?? {};
-    expect(running).toMatch(/^sha256:[0-9a-f]{64}$/);
-    expect(installed).toBe(running);
-    expect(saidBy("fairlead console")).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#code=\S+$/m);
-    expect(saidBy("--no-sign")).toContain("INTENT_REQUIRED");
-    expect(saidBy("--no-sign")).toContain("exit code 8");
-    expect(saidBy("fairlead node revoke")).toMatch(/^edge-1 +\w+ +active .* 2\.0\.0 /m);
-    expect(saidBy("fairlead node revoke")).toMatch(/^edge-3 +\w+ +revoked .* 2\.0\.0 /m);
+    const upgrade = afterBlockWith("fairlead rollout pause");
+    expect(upgrade).toMatch(/^target_version: 3\.0\.0$/m);
+    expect(upgrade).toContain("exit code 9");
+    expect(upgrade).toMatch(/^rollout [0-9a-f]{8} .* completed /m);
 
-    expect(existsSync(folder())).toBe(false);
-    for (const [known, port] of ports) {
-      if (known !== PROGRAM_PREFIX)
-        await expect(listenOnce(Number(port)), `port ${known}`).resolves.toBe(Number(port));
-    }
+    const bad = afterBlockWith('v4.0.0.yaml" --type edge --source-version 3.0.0 \\\n');
+    expect(bad).toContain("exit code 9");
+    expect(bad.match(/^1 +edge-\d +failed .* PROGRAM_NOT_RUNNING/gm)).toHaveLength(2);
+    expect(bad.match(/^edge-\d .* 3\.0\.0 /gm)).toHaveLength(5);
+
+    const unsigned = afterBlockWith("--no-sign");
+    expect(unsigned).toContain("INTENT_REQUIRED");
+    expect(unsigned).toContain("exit code 8");
+    expect(unsigned).toMatch(/^edge-5 +\w+ +revoked /m);
+
+    await shell.close();
+    demo.signal("SIGINT");
+    await demo.ended();
+    expect(await place.leftBehind()).toEqual([]);
   },
 );
+
+test("USE-1: npm run demo -- --env without a demo says how to start one, and prints nothing to evaluate", async () => {
+  const place = await demoPlace();
+  onTestFinished(() => place.remove());
+  const { code, said, out } = await place.start("--env").ended();
+  expect([code, out]).toEqual([1, ""]);
+  expect(said).toContain("start one in another terminal with: npm run demo");
+});

@@ -39,6 +39,7 @@ export interface RunningDemo {
     readonly code: number | null;
     readonly result: () => DemoResult;
     readonly said: string;
+    readonly out: string;
   }>;
 }
 
@@ -64,9 +65,12 @@ export async function demoPlace({ root = inRoot("."), user = {} }: Where = {}) {
     }
   }
 
+  const env = { ...minimalEnv(), HOME: tmp, TMPDIR: tmp, ...cache };
+
   return {
+    /** For a second terminal beside a demo. */
+    env,
     start(...args: string[]): RunningDemo {
-      const env = { ...minimalEnv(), HOME: tmp, TMPDIR: tmp, ...cache };
       const child = spawn("npm", ["run", "--silent", "demo", "--", ...args], {
         cwd: root,
         env,
@@ -90,6 +94,7 @@ export async function demoPlace({ root = inRoot("."), user = {} }: Where = {}) {
           return {
             code,
             said,
+            out,
             result: () => DemoResult.parse(JSON.parse(out.trimEnd().split("\n").at(-1)!)),
           };
         },
