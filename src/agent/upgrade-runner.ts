@@ -3,6 +3,8 @@ import { FairleadError, unreachable } from "../core/errors.ts";
 import type { ProfileId } from "../core/ids.ts";
 import type { ConfigRef } from "../core/upgrade/job.ts";
 import { LIMITS } from "../core/limits.ts";
+import { ERROR_MESSAGE_CHARS_MAX, REASON_CHARS_MAX } from "../core/protocol/agent-api.ts";
+import { storableText } from "../core/text.ts";
 import { sleep, type Clock } from "../host/clock.ts";
 import type { FileSystemPort } from "../host/file-system-port.ts";
 import type { Logger } from "../host/log.ts";
@@ -166,7 +168,8 @@ export function createRunner(deps: RunnerDeps) {
     told.add(profile);
     deps.log.warn("the program is not started: the gate is closed", { profile, code, reason: message });
     const at = new Date(clock.now()).toISOString();
-    await ledger.noteRejection({ code, subject: `start of ${profile}`, reason: message, at });
+    const reason = storableText(message, REASON_CHARS_MAX);
+    await ledger.noteRejection({ code, subject: `start of ${profile}`, reason, at });
     deps.beat();
   }
 
@@ -195,4 +198,4 @@ export function createRunner(deps: RunnerDeps) {
 }
 
 const messageOf = ({ action, message }: { action: string | null; message: string }): string =>
-  (action === null ? message : `${action}: ${message}`).slice(0, 2000);
+  storableText(action === null ? message : `${action}: ${message}`, ERROR_MESSAGE_CHARS_MAX);

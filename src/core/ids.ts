@@ -48,16 +48,22 @@ export const Version = z
   .max(50)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]*$/, "letters, digits, dot, dash, plus and underscore only");
 
-/** RFC 3339 in UTC, and a day that exists: `Date.parse` takes 30 February. */
+/**
+ * RFC 3339 in UTC from 1970 on, and a day that exists: `Date.parse` takes 30 February, and PostgreSQL has no year 0.
+ * A machine without a battery starts at 1970 and not before.
+ */
 export const Instant = z
   .string()
   .max(30)
   .refine(isInstant, "not a UTC time such as 2026-01-31T12:00:00.000Z");
 
+const YEAR_MIN = 1970;
+
 export function isInstant(text: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,3})?Z$/.exec(text);
   if (match === null) return false;
   const [, year, month, day, hour, minute, second] = match.map(Number);
+  if (year! < YEAR_MIN) return false;
   if (month! < 1 || month! > 12 || hour! > 23 || minute! > 59 || second! > 59) return false;
   const leap = year! % 4 === 0 && (year! % 100 !== 0 || year! % 400 === 0);
   const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

@@ -39,6 +39,9 @@ export const LIMITS = {
   heartbeatIntervalMs: 30_000,
   heartbeatUpgradeIntervalMs: 10_000,
   pollWaitMaxMs: 25_000,
+  /** Of one node at one replica, sustained and at once: see `src/server/agents/request-budget.ts`. */
+  nodeRequestsPerSecondMax: 20,
+  nodeRequestsBurstMax: 300,
   enrollmentTokenLifetimeMs: 24 * 3_600_000,
   nodeCertificateLifetimeMs: 30 * 24 * 3_600_000,
   replicaLeaseMs: 5_000,

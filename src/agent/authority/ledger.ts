@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
 import { CommandId, Digest, ProfileId } from "../../core/ids.ts";
-import { Rejection } from "../../core/protocol/agent-api.ts";
+import type { Rejection } from "../../core/protocol/agent-api.ts";
+import { KeptRejection } from "../kept-rejection.ts";
 import { UpgradeJob } from "../../core/upgrade/job.ts";
 import { type FileSystemPort, nodeFileSystem } from "../../host/file-system-port.ts";
 import { ensureDirectory, readJsonIfThere, writeJsonDurable } from "../../host/files.ts";
@@ -21,7 +22,7 @@ const REMEMBERED_COMMANDS = 32;
 /** One at work and one behind it are usual: a reverse can come before its forward is concluded. */
 const PENDING_MAX = 4;
 
-const Remembered = z.strictObject({ command_id: CommandId, digest: Digest, rejection: Rejection.nullable() });
+const Remembered = z.strictObject({ command_id: CommandId, digest: Digest, rejection: KeptRejection });
 export type Remembered = z.infer<typeof Remembered>;
 
 const ProfileLedger = z.strictObject({
@@ -41,7 +42,7 @@ const LedgerFile = z.strictObject({
   profiles: z.record(ProfileId, ProfileLedger),
   /** Accepted and not yet concluded, in order: taken up again after a restart. */
   pending: z.array(PendingJob).max(PENDING_MAX),
-  last_rejection: Rejection.nullable(),
+  last_rejection: KeptRejection,
 });
 type LedgerFile = z.infer<typeof LedgerFile>;
 

@@ -1,7 +1,8 @@
 /** Takes delivered commands through verification to a job, a refusal, or the answer they had before. */
 import { FairleadError } from "../../core/errors.ts";
 import type { CommandId } from "../../core/ids.ts";
-import type { CommandDelivery, Rejection } from "../../core/protocol/agent-api.ts";
+import { REASON_CHARS_MAX, type CommandDelivery, type Rejection } from "../../core/protocol/agent-api.ts";
+import { storableText } from "../../core/text.ts";
 import type { Clock } from "../../host/clock.ts";
 import { verifyCommand, type VerifiedCommand } from "../../trust/command.ts";
 import { verifyIntent } from "../../trust/intent.ts";
@@ -106,7 +107,7 @@ async function refuse(
   const rejection: Rejection = {
     code: error.code,
     subject,
-    reason: error.message.slice(0, 1000),
+    reason: storableText(error.message, REASON_CHARS_MAX),
     at: new Date(clock.now()).toISOString(),
   };
   const foreign = error.code === "COMMAND_WRONG_NODE" || error.code === "COMMAND_REPLAYED";

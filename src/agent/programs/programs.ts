@@ -1,6 +1,7 @@
 /** The programs that the local config names, each with its adapter, and what they look like right now. */
 import type { Digest, ProfileId } from "../../core/ids.ts";
-import type { ProgramReport } from "../../core/protocol/agent-api.ts";
+import { INSTANCE_ID_CHARS_MAX, RESTARTS_MAX, type ProgramReport } from "../../core/protocol/agent-api.ts";
+import { storableText } from "../../core/text.ts";
 import type { Logger } from "../../host/log.ts";
 import type { RuntimeAdapter, Supervision } from "../upgrade/port.ts";
 import { readActivation } from "../upgrade/activations.ts";
@@ -55,9 +56,9 @@ export function createPrograms(
       running_fingerprint: running?.fingerprint ?? null,
       installed_fingerprint: fingerprint,
       version: record === null ? config.version : record.current.version,
-      instance_id: running?.instance_id ?? null,
+      instance_id: running === null ? null : storableText(running.instance_id, INSTANCE_ID_CHARS_MAX),
       started_at: running?.started_at ?? null,
-      restarts: supervision.restarts,
+      restarts: Math.min(supervision.restarts, RESTARTS_MAX),
     };
   }
 

@@ -1,10 +1,10 @@
 /** What was refused, and why, as it is stored and reported (SNAP-7): the newest per scope. */
-import type { Rejection } from "../../core/protocol/agent-api.ts";
+import { REASON_CHARS_MAX, type Rejection } from "../../core/protocol/agent-api.ts";
+import { storableText } from "../../core/text.ts";
 import type { SnapshotRejection } from "../../trust/snapshot-subject.ts";
 import type { StoreCore } from "./core.ts";
 import { scopeIn, withScope } from "./state.ts";
 
-const REASON_CHARS_MAX = 1000;
 const FIELD_CHARS_MAX = 200;
 
 export type SnapshotNote = Omit<SnapshotRejection, "kind" | "step"> & { readonly step?: number };
@@ -14,17 +14,14 @@ export function rejectionOf(note: SnapshotNote, now: number): Rejection {
   return {
     code,
     subject: scope === undefined ? "snapshot" : `snapshot ${scope}`,
-    reason: bounded(reason, REASON_CHARS_MAX),
+    reason: storableText(reason, REASON_CHARS_MAX),
     at: new Date(now).toISOString(),
-    field: bounded(field, FIELD_CHARS_MAX),
+    field: storableText(field, FIELD_CHARS_MAX),
     ...(step === undefined ? {} : { step }),
     ...(scope === undefined ? {} : { scope }),
     ...(version === undefined ? {} : { version }),
   };
 }
-
-/** Names in a refused frame are whatever its maker liked: half a character has no bytes to be stored as. */
-const bounded = (text: string, charsMax: number): string => text.slice(0, charsMax).toWellFormed();
 
 /** Stores it; answers with it. The same again is not written again: it may be offered with every poll. */
 export async function noteRejection(core: StoreCore, note: SnapshotNote): Promise<Rejection> {

@@ -8,7 +8,7 @@
  */
 import { z } from "zod";
 import { Digest, Instant, KeyId } from "../../core/ids.ts";
-import { Rejection } from "../../core/protocol/agent-api.ts";
+import { KeptRejection } from "../kept-rejection.ts";
 import { SnapshotVersion } from "../../core/snapshot/envelope.ts";
 import { ScopeType } from "../../core/snapshot/scopes.ts";
 import { RootSet } from "../../core/snapshot/trust-bundle.ts";
@@ -39,7 +39,7 @@ const ScopeState = z.strictObject({
   previous: FrameRef.nullable(),
   /** Only a full snapshot helps: an increment did not fit, or the active file is damaged. */
   resync: z.boolean(),
-  rejection: Rejection.nullable(),
+  rejection: KeptRejection,
 });
 export type ScopeState = z.infer<typeof ScopeState>;
 
@@ -53,7 +53,7 @@ export const State = z.strictObject({
   epoch: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullable(),
   scopes: z.partialRecord(ScopeType, ScopeState),
   /** Of bytes that name no scope. */
-  rejection: Rejection.nullable(),
+  rejection: KeptRejection,
   /** The newest head, as it was signed. */
   head: z.string().max(HEAD_BASE64_MAX).nullable(),
   /** The control plane said that this node is revoked; a newer head takes it back. */

@@ -1,18 +1,24 @@
-/** What agent and server say to each other. Bytes that are signed travel as base64 frames and are verified whole. */
+/**
+ * What agent and server say to each other. Bytes that are signed travel as base64 frames and are verified whole.
+ *
+ * 1. Every field that a node sends has a bound and a type that PostgreSQL and JSON can hold: text is `LongText`, time is
+ *    `Instant`, a number has a minimum and a maximum. test/tidy/agent-messages.test.ts walks these schemas.
+ */
 import { z } from "zod";
-import { ClusterId, CommandId, Digest, Instant, NodeId, ProfileId, Version } from "../ids.ts";
+import { ClusterId, CommandId, Digest, Instant, NodeId, ProfileId, Uuid, Version } from "../ids.ts";
 import { LIMITS } from "../limits.ts";
 import { SnapshotVersion } from "../snapshot/envelope.ts";
 import { NodeRole, ScopeType } from "../snapshot/scopes.ts";
+import { LongText } from "../text.ts";
 import { AgentVerdict, UpgradeProgress } from "../upgrade/phases.ts";
 import { MerkleProof } from "./intent.ts";
 
 const FrameBase64 = z.string().max(8 * 1024 * 1024);
 
 export const EnrollRequest = z.strictObject({
-  secret: z.string().min(16).max(200),
-  csr: z.string().max(8192),
-  name: z.string().max(253),
+  secret: LongText(200).min(16),
+  csr: LongText(8192),
+  name: LongText(253),
 });
 export type EnrollRequest = z.infer<typeof EnrollRequest>;
 
@@ -27,7 +33,7 @@ export const EnrollResponse = z.strictObject({
 });
 export type EnrollResponse = z.infer<typeof EnrollResponse>;
 
-export const RenewRequest = z.strictObject({ csr: z.string().max(8192) });
+export const RenewRequest = z.strictObject({ csr: LongText(8192) });
 export const RenewResponse = z.strictObject({ certificate_chain: z.string() });
 
 export const AppliedVersions = z.partialRecord(ScopeType, SnapshotVersion);
@@ -70,15 +76,23 @@ export const SYNC_STATUS = ["synced", "syncing", "stalled"] as const;
 export const NODE_STATES = ["active", "maintenance", "degraded", "down", "failed"] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
+/** Of a refusal. */
+export const REASON_CHARS_MAX = 1000;
+/** Of a verdict. */
+export const ERROR_MESSAGE_CHARS_MAX = 2000;
+export const INSTANCE_ID_CHARS_MAX = 200;
+/** The most that systemd counts. */
+export const RESTARTS_MAX = 2 ** 32 - 1;
+
 export const Rejection = z.strictObject({
-  code: z.string().max(64),
-  subject: z.string().max(200),
-  reason: z.string().max(1000),
+  code: LongText(64),
+  subject: LongText(200),
+  reason: LongText(REASON_CHARS_MAX),
   at: Instant,
   /** For a snapshot: which of the twelve checks, and on what. */
   scope: ScopeType.optional(),
   step: z.int().min(1).max(12).optional(),
-  field: z.string().max(200).optional(),
+  field: LongText(200).optional(),
   version: SnapshotVersion.optional(),
 });
 export type Rejection = z.infer<typeof Rejection>;
@@ -92,15 +106,15 @@ export const ProgramReport = z.strictObject({
   /** What lies installed, as measured. */
   installed_fingerprint: Digest.nullable(),
   version: Version.nullable(),
-  instance_id: z.string().max(200).nullable(),
+  instance_id: LongText(INSTANCE_ID_CHARS_MAX).nullable(),
   started_at: Instant.nullable(),
-  restarts: z.int().min(0),
+  restarts: z.int().min(0).max(RESTARTS_MAX),
 });
 export type ProgramReport = z.infer<typeof ProgramReport>;
 
 export const Heartbeat = z.strictObject({
   at: Instant,
-  agent_version: z.string().max(50),
+  agent_version: LongText(50),
   applied: AppliedVersions,
   programs: z.array(ProgramReport).max(100),
   last_rejection: Rejection.nullable(),
@@ -109,7 +123,7 @@ export type Heartbeat = z.infer<typeof Heartbeat>;
 
 /** Kept on the node until the server has stored it; `report_id` makes a second delivery harmless. */
 export const UpgradeReport = z.strictObject({
-  report_id: z.uuid(),
+  report_id: Uuid,
   command_id: CommandId,
   at: Instant,
   body: z.discriminatedUnion("kind", [
@@ -117,8 +131,8 @@ export const UpgradeReport = z.strictObject({
     z.strictObject({
       kind: z.literal("verdict"),
       verdict: AgentVerdict,
-      error_code: z.string().max(64).nullable(),
-      error_message: z.string().max(2000).nullable(),
+      error_code: LongText(64).nullable(),
+      error_message: LongText(ERROR_MESSAGE_CHARS_MAX).nullable(),
       started_at: Instant,
       ended_at: Instant,
     }),

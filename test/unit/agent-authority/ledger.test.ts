@@ -126,3 +126,11 @@ test("years of commands do not make the ledger grow, with or without intents", a
   expect((await readFile(join(folder, "authority", "ledger.json"))).length).toBeLessThan(10_000);
   expect((await openLedger(folder)).mark()).toBe(60);
 });
+
+test("a ledger whose last rejection holds a NUL is read, with the NUL replaced", async () => {
+  const folder = await temporaryFolder();
+  const first = await openLedger(folder);
+  await first.reject(bytesOf(3), { command_id: idOf(3), sequence: 3 }, rejection("a\0b"));
+  const again = await openLedger(folder);
+  expect([again.mark(), again.lastRejection()?.reason]).toEqual([3, "a\ufffdb"]);
+});
