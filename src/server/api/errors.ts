@@ -9,19 +9,8 @@ import type { ErrorCode } from "../../core/error-codes.ts";
 import { FairleadError, httpStatusOf } from "../../core/errors.ts";
 import type { ErrorResponse } from "../../core/protocol/operator-api.ts";
 import type { Logger } from "../../host/log.ts";
+import { isDatabaseGone } from "../db/trouble.ts";
 import { invalidInput } from "./invalid-input.ts";
-
-/** Of the database driver, and PostgreSQL's own words for shutting down, starting and being full. */
-const DATABASE_GONE: ReadonlySet<string> = new Set([
-  "CONNECTION_CLOSED",
-  "CONNECTION_ENDED",
-  "CONNECTION_DESTROYED",
-  "CONNECT_TIMEOUT",
-  "53300",
-  "57P01",
-  "57P02",
-  "57P03",
-]);
 
 const FRAMEWORK: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ["PAYLOAD_TOO_LARGE", "the body is too large"],
@@ -29,10 +18,6 @@ const FRAMEWORK: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ["INVALID_INPUT", "the body must be application/json"],
   FST_ERR_CTP_INVALID_JSON_BODY: ["INVALID_INPUT", "the body is not JSON"],
 };
-
-interface SystemError {
-  readonly syscall?: string;
-}
 
 /** The parts of a request and a reply that are alike on every kind of server. */
 type AnyRequest = Pick<FastifyRequest, "id" | "method"> & {
@@ -83,14 +68,10 @@ function asKnown(error: unknown): FairleadError {
     }));
     return invalidInput(error.validationContext ?? "request", issues as never);
   }
-  const {
-    code = "",
-    statusCode = 500,
-    syscall,
-  } = error instanceof Error ? (error as FastifyError & SystemError) : {};
+  const { code = "", statusCode = 500 } = error instanceof Error ? (error as FastifyError) : {};
   const framework = FRAMEWORK[code];
   if (framework !== undefined) return new FairleadError(framework[0], framework[1]);
-  if (DATABASE_GONE.has(code) || syscall === "connect")
+  if (isDatabaseGone(error))
     return new FairleadError("NOT_READY", "the database is not reachable", undefined, error);
   if (statusCode >= 400 && statusCode < 500)
     return new FairleadError("INVALID_INPUT", "the request cannot be read");

@@ -101,6 +101,9 @@ test.each([
     JSON.stringify(beat("1", "2026-02-30T00:00:00.000Z")),
     "body.at: not a UTC time",
   ],
+  ["the year 0", JSON.stringify(beat("1", "0000-01-01T00:00:00.000Z")), "body.at: not a UTC time"],
+  ["a NUL", JSON.stringify(beat("1\0")), "body.agent_version: a NUL is refused"],
+  ["a lone surrogate", JSON.stringify(beat("\ud800")), "body.agent_version: a lone surrogate is refused"],
   ["no time", JSON.stringify({ ...beat("1"), at: undefined }), "body.at: "],
   ["a field too many", JSON.stringify({ ...beat("1"), more: 1 }), "more"],
   ["a body that ends early", JSON.stringify(beat("1")).slice(0, -1), "the body is not JSON"],
@@ -127,4 +130,19 @@ test("a node whose clock was set back is believed again after a while", async ()
   await db`update node_heartbeats set received_at = now() - interval '3 minutes'`;
   await send(here, beat("3", "2026-01-01T00:00:00.000Z"));
   expect((await row()).version).toBe("3");
+});
+
+test("a heartbeat that the database refuses fails alone: the eighty that came with it are stored", async () => {
+  const store = createHeartbeatStore(db, () => undefined);
+  const ids = Array.from({ length: 81 }, (_, at) =>
+    NodeId.parse(`00000000-0000-4000-8000-${String(at).padStart(12, "0")}`),
+  );
+  // As if the edge had let it through: a NUL is what no jsonb holds.
+  const read = (at: number): Heartbeat => beat(at === 40 ? "a\0b" : "1");
+  const results = await Promise.allSettled(
+    ids.map(async (id, at) => store({ nodeId: id, digest: null, read: () => read(at) })),
+  );
+  expect(results.flatMap(({ status }, at) => (status === "rejected" ? [at] : []))).toEqual([40]);
+  const [{ count } = { count: 0 }] = await db<{ count: number }[]>`select count(*) from node_heartbeats`;
+  expect(count).toBe(80);
 });

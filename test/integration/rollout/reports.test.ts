@@ -55,6 +55,20 @@ test("ROLL-6: a refusal that is delivered twice is one report and one event", as
   expect(await answered(first!.command_id)).toHaveLength(1);
 });
 
+test("ROLL-6: a report that the database refuses fails alone: one of another node in the same batch is stored", async () => {
+  const [first, second] = commands;
+  const bad = refusalOf(first!.command_id);
+  const [report] = bad.reports;
+  report!.body.rejection.reason = "a\0b"; // as if the edge had let it through
+  const [refused, stored] = await Promise.allSettled([
+    store({ nodeId: first!.node_id, request: bad }),
+    store({ nodeId: second!.node_id, request: refusalOf(second!.command_id) }),
+  ]);
+  expect([refused.status, stored.status]).toEqual(["rejected", "fulfilled"]);
+  expect(await rejectionsOf(first!.node_id)).toHaveLength(0);
+  expect(await rejectionsOf(second!.node_id)).toHaveLength(1);
+});
+
 test("SNAP-16: a report about another node's command changes nothing", async () => {
   const [first, second] = commands;
   await store({ nodeId: second!.node_id, request: refusalOf(first!.command_id) });
