@@ -6,11 +6,12 @@
  *    remembers its node, so that the usual request costs two comparisons and no query.
  * 3. A revoked node's connections are destroyed before its revocation is acknowledged.
  * 4. No session is resumed: every connection shows its certificate.
+ * 5. A node has a budget of requests; beyond it the answer is 429 with Retry-After, before the body is read.
  */
 import { constants } from "node:crypto";
 import type * as https from "node:https";
 import type { TLSSocket } from "node:tls";
-import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { FairleadError } from "../../core/errors.ts";
 import type { ClusterId, NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -22,6 +23,7 @@ import type { ReplicaLease } from "../identity/replica-lease.ts";
 import type { ServerCertificate } from "../identity/server-certificate.ts";
 import type { SiteCa } from "../identity/site-ca.ts";
 import { createPeerReader, type AgentPeer } from "./peer.ts";
+import { createRequestBudget, type RequestBudget } from "./request-budget.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -38,6 +40,7 @@ export interface AgentListenerDeps {
   readonly lease: ReplicaLease;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly budget?: RequestBudget;
 }
 
 /** Longer than the longest pause of an agent, or each heartbeat would pay for a handshake. */
@@ -51,7 +54,7 @@ interface Connection {
 }
 
 export function createAgentListener(deps: AgentListenerDeps): FastifyInstance<https.Server> {
-  const { certificate, registry, lease, clock } = deps;
+  const { certificate, registry, lease, clock, budget = createRequestBudget() } = deps;
   const trust = {
     ca: deps.ca.agentAnchorPem, // (1)
     minVersion: "TLSv1.3",
@@ -87,9 +90,10 @@ export function createAgentListener(deps: AgentListenerDeps): FastifyInstance<ht
     if (!lease.isHeld()) return settle(cutOff()); // before the database is asked: it may not answer
     const socket = request.raw.socket as TLSSocket;
     const connection = connections.get(socket);
-    if (connection?.generation === registry.generation()) return finish(request, connection.peer, settle); // (2)
+    if (connection?.generation === registry.generation())
+      return finish(request, reply, connection.peer, settle); // (2)
     identify(socket, connection?.peer).then(
-      (peer) => finish(request, peer, settle),
+      (peer) => finish(request, reply, peer, settle),
       (error: Error) => {
         void reply.header("connection", "close");
         settle(error);
@@ -97,9 +101,20 @@ export function createAgentListener(deps: AgentListenerDeps): FastifyInstance<ht
     );
   });
 
-  function finish(request: FastifyRequest, peer: AgentPeer, settle: (error?: Error) => void): void {
+  function finish(
+    request: FastifyRequest,
+    reply: Pick<FastifyReply, "header">,
+    peer: AgentPeer,
+    settle: (error?: Error) => void,
+  ): void {
     if (!lease.isHeld()) return settle(cutOff());
     if (peer.notAfterMs <= clock.now()) return settle(refused("it has expired"));
+    const waitMs = budget.take(peer.nodeId, clock.monotonic()); // (5)
+    if (waitMs > 0) {
+      const seconds = Math.ceil(waitMs / 1000);
+      reply.header("retry-after", String(seconds));
+      return settle(tooMany(seconds));
+    }
     request.nodeId = peer.nodeId;
     settle();
   }
@@ -139,6 +154,9 @@ function refuseUnlessGood(status: CertificateStatus, peer: AgentPeer): void {
 
 const cutOff = (): FairleadError =>
   new FairleadError("NOT_READY", "this replica is cut off from its database");
+
+const tooMany = (seconds: number): FairleadError =>
+  new FairleadError("TOO_MANY_REQUESTS", `this node sends too many requests: try again in ${seconds} s`);
 
 const refused = (why: string): FairleadError =>
   new FairleadError("CERTIFICATE_REFUSED", `the certificate is refused: ${why}`);

@@ -15,6 +15,7 @@ import { issueLeaf, type LeafRequest } from "../../../src/server/identity/certif
 import { issueNodeCertificate, nodeUri } from "../../../src/server/identity/node-certificate.ts";
 import { readSigningRequest } from "../../../src/server/identity/signing-request.ts";
 import { loadOrCreateSiteCa, type SiteCa } from "../../../src/server/identity/site-ca.ts";
+import { createRequestBudget } from "../../../src/server/agents/request-budget.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
 import { ask, codeOf, newNodeKey, type NodeKey } from "../../support/server/agent-client.ts";
 import {
@@ -176,6 +177,27 @@ describe("the listener refuses", () => {
     });
     expect(codeOf(answer)).toBe("NOT_FOUND");
   });
+});
+
+test("a node beyond its budget is answered 429 with Retry-After on every connection, and another node is not", async () => {
+  let now = 0;
+  const budget = createRequestBudget(1, 2);
+  const bounded = await startAgentSide(db, site, { budget: { take: (id) => budget.take(id, now) } });
+  const other = await enrolledNode(db, site, "beta");
+  const asks = (cert: string, pem: string) =>
+    ask(`${bounded.agentUrl}/agent/v1/who`, { ca: site.ca.rootPem, cert, key: pem });
+  try {
+    const answers = [];
+    for (let count = 0; count < 3; count += 1) answers.push(await asks(chain, key.pem));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(codeOf(answers[2]!)).toBe("TOO_MANY_REQUESTS");
+    expect(answers[2]!.headers["retry-after"]).toBe("1");
+    expect((await asks(other.chain, other.key.pem)).status).toBe(200);
+    now += 1_000;
+    expect((await asks(chain, key.pem)).status).toBe(200);
+  } finally {
+    await bounded.close();
+  }
 });
 
 test("no session is resumed: every connection shows its certificate", async () => {

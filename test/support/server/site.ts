@@ -11,6 +11,7 @@ import { EnrollmentTokenRequest } from "../../../src/core/protocol/operator-api.
 import { systemClock, type Clock } from "../../../src/host/clock.ts";
 import { silentLogger, type Logger } from "../../../src/host/log.ts";
 import { createAgentListener } from "../../../src/server/agents/listener.ts";
+import type { RequestBudget } from "../../../src/server/agents/request-budget.ts";
 import { createOperatorsApp } from "../../../src/server/api/app.ts";
 import type { OperatorsDeps } from "../../../src/server/api/deps.ts";
 import { prepareFirstRun } from "../../../src/server/auth/first-run-secret.ts";
@@ -86,17 +87,32 @@ export interface AgentSide {
   close(): Promise<void>;
 }
 
+interface AgentSideOptions {
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  readonly budget?: RequestBudget;
+}
+
 /** One replica's listeners for agents, with a probe route and a long poll that stays open until it is closed. */
 export async function startAgentSide(
   db: Database,
   site: Site,
-  { clock = systemClock, log = silentLogger }: { clock?: Clock; log?: Logger } = {},
+  { clock = systemClock, log = silentLogger, budget }: AgentSideOptions = {},
 ): Promise<AgentSide> {
   const { ca, clusterId } = site;
   const certificate = await createServerCertificate({ ca, names: [], clock, log });
   const registry = createCertificateRegistry(db);
   const lease = await startReplicaLease({ db, clock, log, registry });
-  const agents = createAgentListener({ clusterId, ca, certificate, registry, lease, clock, log });
+  const agents = createAgentListener({
+    clusterId,
+    ca,
+    certificate,
+    registry,
+    lease,
+    clock,
+    log,
+    ...(budget && { budget }),
+  });
   const polling = new Set<NodeId>();
   registerRenewRoute(agents, { db, clock, ca, clusterId });
   agents.get("/agent/v1/who", async (request) => ({ node_id: request.nodeId }));
