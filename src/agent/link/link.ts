@@ -10,6 +10,7 @@ import {
   type PollRequest,
   type ReportRequest,
 } from "../../core/protocol/agent-api.ts";
+import { withStorableText } from "../../core/text.ts";
 import { jsonOf, type HttpRequest } from "../../host/bounded-http.ts";
 import type { Identity } from "../identity/store.ts";
 import { openReplicas } from "./replicas.ts";
@@ -36,7 +37,7 @@ export function openLink(identity: Identity, others: () => readonly string[] = (
   });
   const { send } = replicas;
   const post = (path: string, json: unknown, more: HttpRequest = {}) =>
-    send(path, { method: "POST", json, ...more });
+    send(path, { method: "POST", json: withStorableText(json), ...more });
 
   return {
     async poll(request, signal) {

@@ -1,12 +1,17 @@
 /**
  * Reports that must arrive: on disk until the server has stored them, sent in order, again after a lost connection.
  * Progress is only news and is dropped when it cannot be sent.
+ *
+ * 1. A report that the server does not accept must not block those behind it: after such a refusal reports are sent one
+ *    by one, and the refused one goes to the end of the queue. It is kept: a newer server may accept it.
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
+import { FairleadError } from "../../core/errors.ts";
 import { UpgradeReport, type Heartbeat } from "../../core/protocol/agent-api.ts";
 import type { CommandId } from "../../core/ids.ts";
+import { withStorableText } from "../../core/text.ts";
 import { sleep, type Clock } from "../../host/clock.ts";
 import { type FileSystemPort, nodeFileSystem } from "../../host/file-system-port.ts";
 import { ensureDirectory, readJsonIfThere, writeJsonDurable } from "../../host/files.ts";
@@ -17,7 +22,8 @@ const REPORTS_PER_SEND = 50;
 const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 10_000;
 
-const OutboxFile = z.array(UpgradeReport);
+/** Reports that an older agent wrote may hold text that the server cannot store. */
+const OutboxFile = z.preprocess(withStorableText, z.array(UpgradeReport));
 
 export interface OutboxDeps {
   readonly folder: string;
@@ -45,6 +51,7 @@ export async function openOutbox({
   let news: UpgradeReport[] = [];
   let ring: () => void = () => {};
   let saving = Promise.resolve();
+  let perSend = REPORTS_PER_SEND;
 
   /** One write after the other, each with what is kept when its turn comes; one that failed stops none after it. */
   function save(): Promise<void> {
@@ -61,7 +68,7 @@ export async function openOutbox({
   });
 
   async function sendSome(signal: AbortSignal): Promise<void> {
-    const reports = [...news, ...kept].slice(0, REPORTS_PER_SEND);
+    const reports = [...news, ...kept].slice(0, perSend);
     const verdict = reports.some((report) => report.body.kind === "verdict");
     await link().report({ reports, heartbeat: verdict ? await heartbeat() : null }, signal);
     const sent = new Set(reports.map((report) => report.report_id));
@@ -69,6 +76,15 @@ export async function openOutbox({
     const before = kept.length;
     kept = kept.filter((report) => !sent.has(report.report_id));
     if (kept.length !== before) await save();
+    perSend = Math.min(perSend * 2, REPORTS_PER_SEND);
+  }
+
+  /** (1) */
+  function passOver(error: unknown): void {
+    if (!(error instanceof FairleadError) || error.code !== "INVALID_INPUT") return;
+    const [first, ...rest] = kept;
+    if (perSend === 1 && first !== undefined) kept = [...rest, first];
+    perSend = 1;
   }
 
   return {
@@ -101,6 +117,7 @@ export async function openOutbox({
           if (signal.aborted) return;
           log.warn("reports wait for the server", { waiting: kept.length, error: String(error) });
           news = [];
+          passOver(error);
           await sleep(retryMs, signal);
           retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
         }

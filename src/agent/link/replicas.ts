@@ -5,6 +5,7 @@
  * 1. A replica that is away, hung or not fit to serve is left for the next one, within the same request.
  * 2. Whoever is left is left by every request: one that still waits there would wait for nothing.
  * 3. The one that answered is kept. Agents choose their next one by lot, so that a lost replica's share spreads.
+ * 4. After a 429 no request of any kind is sent before the time in Retry-After has passed.
  */
 import { FairleadError } from "../../core/errors.ts";
 import {
@@ -14,7 +15,8 @@ import {
   type HttpResponse,
   type HttpTarget,
 } from "../../host/bounded-http.ts";
-import { serverError } from "./server-error.ts";
+import { sleep, systemClock, type Clock } from "../../host/clock.ts";
+import { retryAfterMs, serverError } from "./server-error.ts";
 
 export interface Replicas {
   send(path: string, request: HttpRequest): Promise<HttpResponse>;
@@ -28,6 +30,7 @@ export interface ReplicaOptions {
   readonly tls: HttpTarget["tls"];
   /** The order in which they are tried. */
   readonly lot: (urls: readonly string[]) => readonly string[];
+  readonly clock?: Pick<Clock, "monotonic">;
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -37,8 +40,9 @@ interface Connection {
   readonly left: AbortController;
 }
 
-export function openReplicas({ first, others, tls, lot }: ReplicaOptions): Replicas {
+export function openReplicas({ first, others, tls, lot, clock = systemClock }: ReplicaOptions): Replicas {
   const connections = new Map<string, Connection>();
+  let heldUntil = -Infinity;
   let current = new URL(first).origin;
 
   function connectionTo(origin: string): Connection {
@@ -70,6 +74,7 @@ export function openReplicas({ first, others, tls, lot }: ReplicaOptions): Repli
       request.signal === undefined ? left.signal : AbortSignal.any([request.signal, left.signal]);
     try {
       const response = await connection.client.request(path, { ...request, signal });
+      heldUntil = Math.max(heldUntil, clock.monotonic() + retryAfterMs(response)); // (4)
       if (response.status >= 300) throw serverError(response);
       current = origin; // (3)
       return response;
@@ -81,6 +86,10 @@ export function openReplicas({ first, others, tls, lot }: ReplicaOptions): Repli
 
   return {
     async send(path, request) {
+      for (let left = heldUntil - clock.monotonic(); left > 0; left = heldUntil - clock.monotonic()) {
+        await sleep(left, request.signal); // (4)
+        request.signal?.throwIfAborted();
+      }
       const rest = [first, ...others()]
         .map((url) => new URL(url).origin)
         .filter((origin) => origin !== current);

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Link } from "../../../src/agent/link/link.ts";
 import { openOutbox } from "../../../src/agent/link/outbox.ts";
+import { FairleadError } from "../../../src/core/errors.ts";
 import { CommandId } from "../../../src/core/ids.ts";
 import { systemClock } from "../../../src/host/clock.ts";
 import { silentLogger } from "../../../src/host/log.ts";
@@ -14,10 +15,12 @@ import { until } from "../../support/programs/until.ts";
 let folder: string;
 let sent: string[];
 let isFull: boolean;
+let unacceptable: string | null;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "fairlead-outbox-"));
   sent = [];
   isFull = false;
+  unacceptable = null;
 });
 afterEach(async () => rm(folder, { recursive: true, force: true }));
 
@@ -37,7 +40,12 @@ const opened = async () =>
     folder,
     link: () =>
       ({
-        report: async ({ reports }) => void sent.push(...reports.map(({ command_id }) => command_id)),
+        report: async ({ reports }) => {
+          const ids = reports.map(({ command_id }) => command_id as string);
+          if (unacceptable !== null && ids.includes(unacceptable))
+            throw new FairleadError("INVALID_INPUT", "body.reports.0: not valid");
+          sent.push(...ids);
+        },
       }) as Partial<Link> as Link,
     heartbeat: async () => {
       throw new Error("nobody asks for it");
@@ -70,6 +78,37 @@ test("ROLL-6: a report that could not be written is sent all the same", async ()
   const id = command();
   isFull = true;
   await expect(outbox.add(id, REFUSAL)).rejects.toMatchObject({ code: "DISK_FULL" });
+  await until("it is sent", () => sent.includes(id));
+  leaving.abort();
+  await running;
+});
+
+test("ROLL-6: a report that the server does not accept is kept, and the reports behind it are sent", async () => {
+  const outbox = await opened();
+  const [bad, second, third] = [command(), command(), command()];
+  for (const id of [bad, second, third]) await outbox.add(id, REFUSAL);
+  unacceptable = bad;
+  const leaving = new AbortController();
+  const running = outbox.run(leaving.signal);
+  await until("the others are sent", () => sent.includes(second) && sent.includes(third));
+  await until("they are off the disk", async () => (await onDisk()).length === 1);
+  expect(await onDisk()).toEqual([bad]);
+  unacceptable = null; // a newer server
+  await until("it is sent as well", () => sent.includes(bad));
+  leaving.abort();
+  await running;
+});
+
+test("ROLL-6: a stored report with a NUL in its text does not keep the agent from its outbox", async () => {
+  const id = command();
+  const rejection = { ...REFUSAL.rejection, reason: "half \ud800, and a \0" };
+  const at = rejection.at;
+  const report = { report_id: randomUUID(), command_id: id, at, body: { ...REFUSAL, rejection } };
+  await mkdir(join(folder, "outbox"));
+  await writeFile(join(folder, "outbox", "reports.json"), JSON.stringify([report]));
+  const outbox = await opened();
+  const leaving = new AbortController();
+  const running = outbox.run(leaving.signal);
   await until("it is sent", () => sent.includes(id));
   leaving.abort();
   await running;

@@ -11,12 +11,18 @@ afterEach(() => {
   }
 });
 
-async function replica(answer: (path: string) => { status: number; body?: unknown } | null): Promise<string> {
+interface Said {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function replica(answer: (path: string) => Said | null): Promise<string> {
   const server = createServer((request, response) => {
     const said = answer(request.url!);
     if (said === null) return; // hangs
     response
-      .writeHead(said.status, { "content-type": "application/json" })
+      .writeHead(said.status, { "content-type": "application/json", ...said.headers })
       .end(JSON.stringify(said.body ?? {}));
   });
   servers.push(server);
@@ -78,4 +84,67 @@ test("USE-5: when all are away, one that is cut off tells more than those that a
     code: "NOT_READY",
   });
   await expect(open(nobody).send("/x", {})).rejects.toMatchObject({ code: "UNREACHABLE" });
+});
+
+const tooMany = (retryAfter: string) => ({
+  status: 429,
+  headers: { "retry-after": retryAfter },
+  body: { error: { code: "TOO_MANY_REQUESTS", message: "slower" } },
+});
+
+test("USE-5: after a 429 an agent sends nothing at all until the time in Retry-After has passed", async () => {
+  let now = 1_000;
+  const asked: string[] = [];
+  const busy = await replica((path) => {
+    asked.push(path);
+    return asked.length === 1 ? tooMany("1") : { status: 200 };
+  });
+  const clock = { monotonic: () => now };
+  const replicas = openReplicas({
+    first: busy,
+    others: () => [],
+    tls: undefined,
+    lot: (urls) => urls,
+    clock,
+  });
+  await expect(replicas.send("/poll", {})).rejects.toMatchObject({ code: "TOO_MANY_REQUESTS" });
+  const impatient = new AbortController();
+  const held = replicas.send("/heartbeat", { signal: impatient.signal });
+  impatient.abort(new Error("the caller has left"));
+  await expect(held).rejects.toThrow("the caller has left");
+  expect(asked).toEqual(["/poll"]);
+  now += 1_000;
+  expect((await replicas.send("/report", {})).status).toBe(200);
+  expect(asked).toEqual(["/poll", "/report"]);
+  replicas.close();
+});
+
+test.each(["soon", "-5", "", "Wed, 21 Oct 2026 07:28:00 GMT"])(
+  "USE-5: a Retry-After of %j that an agent does not understand holds nothing back",
+  async (text) => {
+    let asked = 0;
+    const busy = await replica(() => (++asked === 1 ? tooMany(text) : { status: 200 }));
+    const replicas = open(busy);
+    await expect(replicas.send("/x", {})).rejects.toMatchObject({ code: "TOO_MANY_REQUESTS" });
+    expect((await replicas.send("/x", {})).status).toBe(200);
+    replicas.close();
+  },
+);
+
+test("USE-5: a server cannot silence an agent for longer than a minute with Retry-After", async () => {
+  let now = 0;
+  let asked = 0;
+  const busy = await replica(() => (++asked === 1 ? tooMany("99999999") : { status: 200 }));
+  const clock = { monotonic: () => now };
+  const replicas = openReplicas({
+    first: busy,
+    others: () => [],
+    tls: undefined,
+    lot: (urls) => urls,
+    clock,
+  });
+  await expect(replicas.send("/x", {})).rejects.toMatchObject({ code: "TOO_MANY_REQUESTS" });
+  now = 60_000;
+  expect((await replicas.send("/x", {})).status).toBe(200);
+  replicas.close();
 });
