@@ -33,6 +33,7 @@ import { registerTrustRoutes } from "./routes/trust.ts";
 import { registerWebhookRoutes } from "./routes/webhooks.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
 import { registerServiceRoutes } from "./service-routes.ts";
+import { refuseUnstorableInput } from "./storable-input.ts";
 import type { ZodApp } from "./zod-app.ts";
 
 const requestTimeoutMs = 30_000;
@@ -79,6 +80,7 @@ function registerApi(api: ZodApp, deps: OperatorsDeps): void {
   const ownOrigin = (request: FastifyRequest): string =>
     deps.publicUrl === undefined ? `${request.protocol}://${request.host}` : new URL(deps.publicUrl).origin;
   controlAccess(api, createAuthenticator(deps.db, deps.tokens, deps.oidc), ownOrigin);
+  refuseUnstorableInput(api);
   registerAuthRoutes(api, deps, ownOrigin);
   registerTrustRoutes(api, deps);
   registerKeyRoutes(api, deps);

@@ -72,6 +72,27 @@ describe("bad requests", () => {
     },
   );
 
+  test.each([
+    ["a query", "GET", "nodes?node_type=a%00b", undefined, "querystring.node_type"],
+    ["a body's text", "POST", `nodes/${newId()}/revoke`, { reason: "a\0b" }, "body.reason"],
+    ["half a character", "POST", `nodes/${newId()}/revoke`, { reason: "\ud800" }, "body.reason"],
+    [
+      "a label's name",
+      "POST",
+      "enrollment-tokens",
+      { name: "n", chain_profile_id: "p", node_type: "t", labels: { "\ud800": "x" } },
+      "body.labels",
+    ],
+  ] as const)(
+    "text that no database stores is refused in %s",
+    async (_what, method, path, payload, field) => {
+      const answer = await call(method, `/api/v1/${path}`, { token: admin, ...(payload && { payload }) });
+      const { code, message } = errorOf(answer);
+      expect(code).toBe("INVALID_INPUT");
+      expect(message).toContain(field);
+    },
+  );
+
   test("an id that is no id and an unknown query parameter are refused", async () => {
     expect(errorOf(await call("GET", "/api/v1/nodes/..%2f..%2fetc", { token: admin })).message).toMatch(
       /^params\.id: /,
