@@ -2,9 +2,10 @@
 
 import { join } from "node:path";
 import { generateNodeKey, requestFor } from "../../../src/agent/identity/csr.ts";
+import type { Identity } from "../../../src/agent/identity/store.ts";
 import { EnrollResponse } from "../../../src/core/protocol/agent-api.ts";
 import { Digest } from "../../../src/core/ids.ts";
-import { createHttpClient, jsonOf } from "../../../src/host/bounded-http.ts";
+import { createHttpClient, jsonOf, type HttpClient } from "../../../src/host/bounded-http.ts";
 import { systemClock } from "../../../src/host/clock.ts";
 import { loadOrCreateSiteCa } from "../../../src/server/identity/site-ca.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
@@ -16,31 +17,12 @@ import { simulateAgent, type SimulatedAgent } from "./simulated-agent.ts";
 const AT_ONCE = 8;
 
 export async function enrollSimulated(lab: Lab, names: readonly string[]): Promise<SimulatedAgent[]> {
-  const { rootPem } = await loadOrCreateSiteCa(join(lab.dataDir, "keys"), systemClock);
-  const client = createHttpClient({ origin: new URL(lab.enrollUrl).origin, tls: { ca: rootPem } });
+  const client = await enrollmentClient(lab);
   const waiting = [...names];
   const agents: SimulatedAgent[] = [];
 
   async function enrollOne(name: string): Promise<void> {
-    const { secret } = parseToken(await lab.operator.enrollmentToken(name, "hello", "simulated"));
-    const key = generateNodeKey();
-    const response = await client.request("/enroll/v1/enroll", {
-      method: "POST",
-      json: { secret, csr: requestFor(key), name },
-    });
-    const made = EnrollResponse.parse(jsonOf(response));
-    const firstBundle = Buffer.from(made.trust_bundle, "base64");
-    const identity = {
-      node_id: made.node_id,
-      cluster_id: made.cluster_id,
-      agent_url: made.agent_url,
-      roles: made.roles,
-      token_digest: Digest.parse(digestOf(Buffer.from(secret))),
-      root: openBundle(firstBundle).content.root,
-      ca: made.ca,
-      private_key: key,
-      certificate_chain: made.certificate_chain,
-    };
+    const { identity, firstBundle } = await enrollIdentity(lab, client, name);
     agents.push(simulateAgent(name, identity, firstBundle));
   }
 
@@ -53,4 +35,37 @@ export async function enrollSimulated(lab: Lab, names: readonly string[]): Promi
     client.close();
   }
   return agents;
+}
+
+export async function enrollmentClient(lab: Lab): Promise<HttpClient> {
+  const { rootPem } = await loadOrCreateSiteCa(join(lab.dataDir, "keys"), systemClock);
+  return createHttpClient({ origin: new URL(lab.enrollUrl).origin, tls: { ca: rootPem } });
+}
+
+export async function enrollIdentity(
+  lab: Lab,
+  client: HttpClient,
+  name: string,
+  { profile = "hello", nodeType = "simulated" }: { profile?: string; nodeType?: string } = {},
+): Promise<{ readonly identity: Identity; readonly firstBundle: Buffer }> {
+  const { secret } = parseToken(await lab.operator.enrollmentToken(name, profile, nodeType));
+  const key = generateNodeKey();
+  const response = await client.request("/enroll/v1/enroll", {
+    method: "POST",
+    json: { secret, csr: requestFor(key), name },
+  });
+  const made = EnrollResponse.parse(jsonOf(response));
+  const firstBundle = Buffer.from(made.trust_bundle, "base64");
+  const identity = {
+    node_id: made.node_id,
+    cluster_id: made.cluster_id,
+    agent_url: made.agent_url,
+    roles: made.roles,
+    token_digest: Digest.parse(digestOf(Buffer.from(secret))),
+    root: openBundle(firstBundle).content.root,
+    ca: made.ca,
+    private_key: key,
+    certificate_chain: made.certificate_chain,
+  };
+  return { identity, firstBundle };
 }
