@@ -1,9 +1,13 @@
 /**
- * Reports of agents become rows, then a nudge. A report delivered twice is stored once.
- * A report counts only for a command that was sent to the node that reports.
+ * Reports of agents become rows, then a nudge.
+ *
+ * 1. A report counts only for a command that was sent to the node that reports.
+ * 2. It counts only when it goes further than every report about its command before it: action by action, then one
+ *    verdict or refusal. A report delivered twice is stored once, and a node cannot make more rows of a command than
+ *    the command has actions, however often it reports.
  */
 import type { NodeId, RolloutId } from "../../core/ids.ts";
-import type { ReportRequest } from "../../core/protocol/agent-api.ts";
+import type { ReportRequest, UpgradeReport } from "../../core/protocol/agent-api.ts";
 import type { Database, Transaction } from "../db/database.ts";
 import { pipelined } from "../db/pipelined.ts";
 import { appendEvents } from "../events/append.ts";
@@ -36,17 +40,16 @@ async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise
       report_id,
       command_id,
       node_id: nodeId,
+      rank: rankOf(body),
       body,
     })),
   );
-  const answered = rows.filter(({ body }) => body.kind !== "progress");
   const heartbeats = items.flatMap(({ nodeId, request: { heartbeat } }) =>
     heartbeat === null ? [] : [{ nodeId, heartbeat, digest: null }],
   );
   const newest = [...new Map(heartbeats.map((item) => [item.nodeId, item])).values()];
   const [stored] = await pipelined(
     () => insertReports(tx, rows),
-    () => (answered.length > 0 ? markAnswered(tx, answered) : undefined),
     () => (newest.length > 0 ? upsertReported(tx, newest) : undefined),
   );
   const fresh = new Set(stored.map((row) => row.report_id));
@@ -54,25 +57,38 @@ async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise
   return new Set(stored.map((row) => row.rollout_id));
 }
 
-type Row = Pick<StoredReport, "report_id" | "command_id" | "node_id" | "body">;
+type Row = Pick<StoredReport, "report_id" | "command_id" | "node_id" | "body"> & { readonly rank: number };
 
+/** Above every action: what ends a command comes last. */
+const ENDED_RANK = 100;
+
+const rankOf = (body: UpgradeReport["body"]): number =>
+  body.kind === "progress" ? body.progress.action_index : ENDED_RANK;
+
+/** Locks commands in id order, like every batch of reports, to avoid deadlocks. */
 const insertReports = async (tx: Transaction, rows: readonly Row[]) =>
   tx<{ report_id: string; rollout_id: RolloutId }[]>`
+    with news as materialized (
+      select distinct on (command_id, rank) * from rows from (jsonb_to_recordset(${tx.json(rows)})
+        as (report_id uuid, command_id uuid, node_id uuid, rank int, body jsonb)) with ordinality
+        as r(report_id, command_id, node_id, rank, body, place)
+      where exists (select 1 from commands c where c.command_id = r.command_id and c.node_id = r.node_id) -- (1)
+      order by command_id, rank, place
+    ), held as materialized (
+      select c.command_id, c.rollout_id, c.reported_rank from commands c
+      where c.command_id in (select command_id from news) order by c.command_id for no key update
+    ), raised as (
+      update commands c set reported_rank = top.rank,
+        answered_at = case when top.rank = ${ENDED_RANK} then coalesce(c.answered_at, now()) else c.answered_at end
+      from (select command_id, max(rank) as rank from news group by command_id) as top, held
+      where c.command_id = top.command_id and held.command_id = top.command_id and held.reported_rank < top.rank
+    )
     insert into upgrade_reports (report_id, rollout_id, node_id, command_id, body, created_at)
-    select r.report_id, c.rollout_id, r.node_id, r.command_id, r.body, clock_timestamp()
-    from rows from (jsonb_to_recordset(${tx.json(rows)})
-      as (report_id uuid, command_id uuid, node_id uuid, body jsonb)) with ordinality
-      as r(report_id, command_id, node_id, body, place)
-    join commands c on c.command_id = r.command_id and c.node_id = r.node_id
-    order by place
+    select n.report_id, held.rollout_id, n.node_id, n.command_id, n.body, clock_timestamp()
+    from news n join held using (command_id)
+    where n.rank > held.reported_rank -- (2)
+    order by n.place
     on conflict (report_id) do nothing returning report_id, rollout_id`;
-
-const markAnswered = async (tx: Transaction, rows: readonly Row[]) =>
-  tx`
-    update commands c set answered_at = coalesce(c.answered_at, now())
-    from unnest(${rows.map((row) => row.command_id)}::uuid[], ${rows.map((row) => row.node_id)}::uuid[])
-      as a(command_id, node_id)
-    where c.command_id = a.command_id and c.node_id = a.node_id`;
 
 /**
  * How far a command had come is no news beside a later word of how far it has, nor where it is done or was refused. Beside

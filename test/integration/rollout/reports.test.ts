@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { CommandId, NodeId } from "../../../src/core/ids.ts";
 import { NodeUpgradeList, type RolloutView } from "../../../src/core/protocol/operator-api.ts";
-import { progressAt } from "../../../src/core/upgrade/phases.ts";
+import { progressAt, UPGRADE_ACTIONS } from "../../../src/core/upgrade/phases.ts";
 import { createReportStore, type StoreReports } from "../../../src/server/agents/reports.ts";
 import { manualRequest } from "../../support/server/creation-site.ts";
 import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
@@ -33,6 +33,7 @@ beforeEach(async () => {
   expect(commands).toHaveLength(2);
 });
 
+const NO_ERROR = { error_code: null, error_message: null };
 const refusalOf = (command_id: CommandId, report_id: string = randomUUID()) => {
   const at = new Date().toISOString();
   const rejection = { code: "COMMAND_EXPIRED", subject: "command", reason: "too late", at };
@@ -111,6 +112,74 @@ test("ROLL-6: of what comes in one request, how far a command had come is not ke
   expect(await kept(second!)).toEqual([["progress", progressAt(2).action_name]]);
 });
 
+test("ROLL-6: a thousand reports about one command are as many rows and events as it has actions, and one verdict", async () => {
+  const [first] = commands;
+  const { command_id, node_id } = first!;
+  const before = await eventsOf(node_id);
+  const body = (index: number) => {
+    const at = new Date().toISOString();
+    if (index % 10 < 8) return { kind: "progress" as const, progress: progressAt(index % 10) };
+    const verdict = index % 10 === 8 ? ("COMPLETED" as const) : ("FAILED" as const);
+    return { kind: "verdict" as const, verdict, ...NO_ERROR, started_at: at, ended_at: at };
+  };
+  for (let sent = 0; sent < 1_000; sent += 50) {
+    const reports = Array.from({ length: 50 }, (_, index) => ({
+      report_id: randomUUID(),
+      command_id,
+      at: new Date().toISOString(),
+      body: body(sent + index),
+    }));
+    const requests = reports.map((report) => ({
+      nodeId: node_id,
+      request: { reports: [report], heartbeat: null },
+    }));
+    await Promise.all(requests.map(async (request) => store(request)));
+    await here.settle();
+  }
+  const rows = await kept(first!);
+  expect(rows.filter(([kind]) => kind === "verdict")).toHaveLength(1);
+  expect(rows.length).toBeLessThanOrEqual(UPGRADE_ACTIONS.length + 1);
+  expect((await eventsOf(node_id)) - before).toBeLessThanOrEqual(UPGRADE_ACTIONS.length + 1);
+});
+
+test("ROLL-6: of two verdicts about one command the first counts, also when both arrive at once on two replicas", async () => {
+  const other = createReportStore(here.db, () => undefined);
+  await Promise.all([here.db`select 1`, here.db`select 1`]); // both connections are there
+  for (const { command_id, node_id } of commands) {
+    const requests = [refusalOf(command_id), refusalOf(command_id)] as const;
+    await Promise.all([
+      store({ nodeId: node_id, request: requests[0] }),
+      other({ nodeId: node_id, request: requests[1] }),
+    ]);
+    expect(await rejectionsOf(node_id)).toHaveLength(1);
+    expect(await answered(command_id)).toHaveLength(1);
+  }
+});
+
+test("ROLL-7: progress that arrives after later progress or after the verdict is not stored", async () => {
+  const [first] = commands;
+  const { command_id, node_id } = first!;
+  const progress = (index: number) => ({
+    reports: [
+      {
+        report_id: randomUUID(),
+        command_id,
+        at: new Date().toISOString(),
+        body: { kind: "progress" as const, progress: progressAt(index) },
+      },
+    ],
+    heartbeat: null,
+  });
+  for (const index of [2, 1, 4]) await store({ nodeId: node_id, request: progress(index) });
+  await store({ nodeId: node_id, request: refusalOf(command_id) });
+  await store({ nodeId: node_id, request: progress(6) });
+  expect(await kept(first!)).toEqual([
+    ["progress", progressAt(2).action_name],
+    ["progress", progressAt(4).action_name],
+    ["refused", null],
+  ]);
+});
+
 test("ROLL-7: beside a verdict of failure it is kept at which action the command ended, also in one request", async () => {
   const [, second] = commands;
   const at = new Date().toISOString();
@@ -135,6 +204,11 @@ test("ROLL-7: beside a verdict of failure it is kept at which action the command
     ["verdict", null],
   ]);
 });
+
+async function eventsOf(node: NodeId): Promise<number> {
+  const [row] = await here.db<{ count: number }[]>`select count(*) from events where node_id = ${node}`;
+  return row!.count;
+}
 
 async function kept({ command_id }: { readonly command_id: CommandId }) {
   const rows = await here.db<{ kind: string; action: string | null }[]>`
