@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FairleadError } from "../../core/errors.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { checkOrigin } from "../auth/origin.ts";
-import type { Principal } from "../auth/principal.ts";
+import type { Caller, Principal } from "../auth/principal.ts";
 import { SESSION_COOKIE } from "../auth/sessions.ts";
 
 declare module "fastify" {
@@ -18,7 +18,7 @@ declare module "fastify" {
   }
   interface FastifyRequest {
     /** Null on public routes. */
-    principal: Principal | null;
+    principal: Caller | null;
   }
 }
 
@@ -32,14 +32,14 @@ export function controlAccess(
 ): void {
   app.decorateRequest("principal", null);
   app.addHook("onRequest", async (request) => {
-    const access = request.routeOptions.config.access ?? "admin"; // (1)
+    const access = accessOf(request);
     if (access === "public") return;
     request.principal = await authenticate(request);
-    if (access === "authenticated" || request.principal.scopes.includes(access)) return;
+    if (mayCall(request.principal, access)) return;
     throw new FairleadError("FORBIDDEN", `${request.principal.user} does not have the scope ${access}`);
   });
 
-  async function authenticate(request: FastifyRequest): Promise<Principal> {
+  async function authenticate(request: FastifyRequest): Promise<Caller> {
     const { authorization, origin } = request.headers;
     if (authorization !== undefined) return authenticator.bearer(authorization);
     const session = request.cookies[SESSION_COOKIE];
@@ -49,7 +49,18 @@ export function controlAccess(
   }
 }
 
-export function principalOf(request: FastifyRequest): Principal {
+/** Asked again in the middle of a call that lasts: whether its caller would still be let in. */
+export async function isStillAllowed(request: FastifyRequest): Promise<boolean> {
+  const principal = await principalOf(request).again();
+  return principal !== null && mayCall(principal, accessOf(request));
+}
+
+const accessOf = ({ routeOptions }: FastifyRequest) => routeOptions.config.access ?? "admin"; // (1)
+
+const mayCall = ({ scopes }: Principal, access: "public" | "authenticated" | "admin"): boolean =>
+  access !== "admin" || scopes.includes(access);
+
+export function principalOf(request: FastifyRequest): Caller {
   if (request.principal === null) throw new FairleadError("INTERNAL", "a public route asked for its caller");
   return request.principal;
 }

@@ -55,9 +55,11 @@ export interface GroupService {
 }
 
 export interface EventSource {
+  /** Ends when the signal says so, or when `isAllowed` is asked before a page and says no. */
   subscribe(
     filter: { readonly rolloutId?: RolloutId; readonly after: number | "live" },
     signal: AbortSignal,
+    isAllowed: () => Promise<boolean>,
   ): AsyncIterable<EventView>;
 }
 

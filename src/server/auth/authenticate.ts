@@ -5,13 +5,13 @@ import type { Database } from "../db/database.ts";
 import { principalOfKey } from "./api-keys.ts";
 import { scopesOfSubject } from "./grants.ts";
 import type { OidcVerifier } from "./oidc.ts";
-import { userOfSubject, type Principal } from "./principal.ts";
+import { userOfSubject, type Caller, type Principal } from "./principal.ts";
 import { principalOfSession } from "./sessions.ts";
 import { tokenInvalid, type TokenService } from "./tokens.ts";
 
 export interface Authenticator {
-  bearer(header: string): Promise<Principal>;
-  session(token: string): Promise<Principal>;
+  bearer(header: string): Promise<Caller>;
+  session(token: string): Promise<Caller>;
 }
 
 const tokenCharsMax = 16 * 1024;
@@ -21,27 +21,37 @@ export function createAuthenticator(
   tokens: TokenService,
   oidc: OidcVerifier | null,
 ): Authenticator {
-  async function bearer(header: string): Promise<Principal> {
+  async function bearer(header: string): Promise<Caller> {
     const [, token] = /^Bearer ([\w.~+/=-]+)$/i.exec(header) ?? [];
     if (token === undefined || token.length > tokenCharsMax) throw tokenInvalid();
     const issuer = issuerOf(token);
     if (issuer === tokens.issuer) {
-      const principal = await principalOfKey(db, await tokens.verify(token));
-      if (principal === null) throw tokenInvalid();
-      return principal;
+      const keyId = await tokens.verify(token);
+      return callerBy(() => principalOfKey(db, keyId), tokenInvalid);
     }
     if (oidc === null || issuer !== oidc.issuer) throw tokenInvalid();
     const subject = await oidc.verify(token);
-    return { user: userOfSubject(subject), scopes: await scopesOfSubject(db, oidc.issuer, subject) };
+    const user = userOfSubject(subject);
+    return callerBy(async () => ({ user, scopes: await scopesOfSubject(db, issuer, subject) }), tokenInvalid);
   }
 
-  async function session(token: string): Promise<Principal> {
-    const principal = await principalOfSession(db, token);
-    if (principal !== null) return principal;
-    throw new FairleadError("UNAUTHENTICATED", "the console's session has ended");
-  }
+  const session = (token: string): Promise<Caller> =>
+    callerBy(
+      () => principalOfSession(db, token),
+      () => new FairleadError("UNAUTHENTICATED", "the console's session has ended"),
+    );
 
   return { bearer, session };
+}
+
+/** Whether a key or a session still counts is read from its row, now and whenever it is asked again. */
+async function callerBy(
+  again: () => Promise<Principal | null>,
+  refused: () => FairleadError,
+): Promise<Caller> {
+  const principal = await again();
+  if (principal === null) throw refused();
+  return { ...principal, again };
 }
 
 /** Not verified: it chooses who verifies, and the verifier insists on it. */

@@ -7,6 +7,12 @@ export interface Principal {
   readonly scopes: readonly Scope[];
 }
 
+/** Of one request. */
+export interface Caller extends Principal {
+  /** Who he is by now; null when his key was revoked or his session has ended. For calls that last. */
+  again(): Promise<Principal | null>;
+}
+
 export const userOfKey = (name: string): string => `key:${name}`;
 export const userOfSubject = (subject: string): string => `oidc:${subject}`;
 

@@ -1,4 +1,9 @@
-/** Events as they happen, from the table: a reader that was away asks for what came after the last one it saw. */
+/**
+ * Events as they happen, from the table: a reader that was away asks for what came after the last one it saw.
+ *
+ * 1. A reader's right is asked for before each page. What takes it away is an event as well and wakes every reader, so
+ *    a revoked key's stream ends at once and without another event.
+ */
 import { EventView } from "../../core/protocol/operator-api.ts";
 import type { RolloutId } from "../../core/ids.ts";
 import type { Database } from "../db/database.ts";
@@ -14,7 +19,11 @@ export interface EventFilter {
 }
 
 export interface EventStream {
-  subscribe(filter: EventFilter, signal: AbortSignal): AsyncIterable<EventView>;
+  subscribe(
+    filter: EventFilter,
+    signal: AbortSignal,
+    isAllowed?: () => Promise<boolean>,
+  ): AsyncIterable<EventView>;
   close(): Promise<void>;
 }
 
@@ -41,11 +50,16 @@ export async function openEventStream(db: Database): Promise<EventStream> {
     });
   }
 
-  async function* subscribe(filter: EventFilter, signal: AbortSignal): AsyncGenerator<EventView> {
+  async function* subscribe(
+    filter: EventFilter,
+    signal: AbortSignal,
+    isAllowed: () => Promise<boolean> = async () => true,
+  ): AsyncGenerator<EventView> {
     let last = filter.after === "live" ? await newestId(db) : filter.after;
     while (!signal.aborted) {
       const next = changed(signal);
       const page = await readPage(db, filter.rolloutId, last);
+      if (!(await isAllowed())) return; // (1) after the page was read: a right that ended before its events ends it
       for (const event of page) {
         yield event;
         last = event.id;

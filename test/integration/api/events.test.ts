@@ -51,10 +51,10 @@ beforeEach(async () => {
       },
     },
     events: {
-      async *subscribe(filter, signal) {
+      async *subscribe(filter, signal, isAllowed) {
         open++;
         try {
-          yield* stream.subscribe(filter, signal);
+          yield* stream.subscribe(filter, signal, isAllowed);
         } finally {
           open--;
         }
@@ -197,4 +197,40 @@ test("a closing server ends its streams instead of waiting for their readers", a
   await app.close();
   await ended;
   await expect.poll(() => open).toBe(0);
+});
+
+const ended = (reader: Reader) =>
+  new Promise<void>((done) => {
+    if (reader.response.closed) return done();
+    reader.response.once("close", () => done());
+  });
+
+test("the stream of a revoked API key ends without another event, and that of another key goes on", async () => {
+  const api_key = await createApiKey(db, "guest", ["admin"]);
+  const answer = await app.inject({ method: "POST", url: "/api/v1/auth/token", payload: { api_key } });
+  const guest = { authorization: `Bearer ${answer.json<{ token: string }>().token}` };
+  const [all, ofRollout] = [
+    await read("/api/v1/events?after=0", guest),
+    await read(`/api/v1/rollouts/${rolloutId}/events`, guest),
+  ];
+  const other = await read("/api/v1/events?after=0");
+  await append(1);
+  for (const reader of [all, ofRollout, other])
+    await expect.poll(() => reader.text()).toContain("rollout.batch");
+  const [before, beforeOfRollout] = [all.ids.length, ofRollout.ids.length];
+  const keys = await app.inject({ url: "/api/v1/api-keys", headers: { authorization: `Bearer ${token}` } });
+  const { id } = keys
+    .json<{ keys: { id: string; name: string }[] }>()
+    .keys.find(({ name }) => name === "guest")!;
+  await app.inject({
+    method: "POST",
+    url: `/api/v1/api-keys/${id}/revoke`,
+    headers: { authorization: `Bearer ${token}` },
+  });
+  await append(1);
+  await Promise.all([ended(all), ended(ofRollout)]);
+  expect([all.ids.length, ofRollout.ids.length]).toEqual([before, beforeOfRollout]);
+  await expect.poll(() => other.text()).toContain("api_key.revoked");
+  expect(other.response.closed).toBe(false);
+  other.close();
 });

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { RolloutId } from "../../../core/ids.ts";
 import { LIMITS } from "../../../core/limits.ts";
 import { EventView } from "../../../core/protocol/operator-api.ts";
+import { isStillAllowed } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
 import type { ZodApp } from "../zod-app.ts";
 
@@ -43,7 +44,8 @@ export function registerEventRoutes(app: ZodApp, { events, rollouts }: Operators
       const { id } = request.params;
       await rollouts.get(id);
       const after = request.headers["last-event-id"] ?? request.query.after ?? 0;
-      await send(reply, (signal) => events.subscribe({ rolloutId: id, after }, signal));
+      const isAllowed = async () => isStillAllowed(request);
+      await send(reply, (signal) => events.subscribe({ rolloutId: id, after }, signal, isAllowed));
     },
   );
 
@@ -52,7 +54,8 @@ export function registerEventRoutes(app: ZodApp, { events, rollouts }: Operators
     { ...stream, schema: { tags, summary: "Every event, live", querystring, headers, response } },
     async (request, reply) => {
       const after = request.headers["last-event-id"] ?? request.query.after ?? "live";
-      await send(reply, (signal) => events.subscribe({ after }, signal));
+      const isAllowed = async () => isStillAllowed(request);
+      await send(reply, (signal) => events.subscribe({ after }, signal, isAllowed));
     },
   );
 
