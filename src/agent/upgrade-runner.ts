@@ -17,6 +17,7 @@ import type { Outbox } from "./link/outbox.ts";
 import { firstAnswer } from "./programs/first-answer.ts";
 import type { Programs } from "./programs/programs.ts";
 import type { SnapshotStore } from "./snapshots/store.ts";
+import { failEarlierIdentity } from "./upgrade/earlier-identity.ts";
 import { ensureRunning } from "./upgrade/ensure-running.ts";
 import { runUpgrade } from "./upgrade/executor.ts";
 
@@ -133,6 +134,23 @@ export function createRunner(deps: RunnerDeps) {
     await ledger.conclude(job.command_id);
   }
 
+  async function takeBackEarlier(profile: ProfileId, signal: AbortSignal): Promise<void> {
+    const job = await failEarlierIdentity(profile, snapshots.nodeId, stateDir, fs);
+    if (job === null) return;
+    const log = deps.log.child({ profile, rollout_id: job.rollout_id });
+    const { verdict, error } = await runUpgrade(job, {
+      adapter: programs.adapter(profile),
+      stateDir,
+      clock,
+      log,
+      signal,
+      fs,
+      fetchConfig,
+      onProgress: () => undefined,
+    });
+    log.warn("upgrade of an earlier identity ended", { verdict, error });
+  }
+
   /** A program that cannot start must not take its agent down: an upgrade is what could repair it. */
   async function ensure(profile: ProfileId, signal: AbortSignal): Promise<void> {
     const [program, adapter] = [programs.config(profile), programs.adapter(profile)];
@@ -184,6 +202,7 @@ export function createRunner(deps: RunnerDeps) {
   return {
     /** What should run, runs; what was begun, ends. */
     resume(signal: AbortSignal): void {
+      for (const profile of programs.all()) queue(() => takeBackEarlier(profile, signal), signal);
       for (const pending of ledger.pending()) queue(() => runOne(pending, signal), signal);
       for (const profile of programs.all()) queue(() => ensure(profile, signal), signal);
     },

@@ -41,6 +41,8 @@ export function nodeText(node: NodeView, now: number): string {
       ["agent", node.agent_version],
       ["certificate", node.certificate_expires_at === null ? null : `until ${node.certificate_expires_at}`],
       ["revoked", node.revoked_at],
+      ["replaces", node.replaces === null ? null : `${node.replaces} (revoked)`],
+      ["replaced by", node.replaced_by],
       ["applied", applied.length === 0 ? "nothing yet" : applied.join(", ")],
     ]),
     ...node.programs.map((program) => `program ${program.chain_profile_id}\n${indent(programText(program))}`),
@@ -76,7 +78,7 @@ function rejectionText({ last_rejection: rejection }: NodeView): string[] {
 const indent = (text: string): string => text.replaceAll(/^/gm, "  ");
 
 function stateOf(node: NodeView): string {
-  if (node.revoked_at !== null) return "revoked";
+  if (node.revoked_at !== null) return node.replaced_by === null ? "revoked" : "replaced";
   return node.enrolled ? node.state : "not enrolled";
 }
 

@@ -16,11 +16,12 @@ export async function resolveNode(api: Api, text: string): Promise<NodeView> {
   return pickNode(await listNodes(api), text);
 }
 
-/** A name wins over an id's beginning, and of several nodes with one name those not revoked. */
+/** A name wins over an id's beginning. Of several nodes with one name, the last of the line: each replaced the one before. */
 export function pickNode(nodes: readonly NodeView[], text: string): NodeView {
   const named = nodes.filter((node) => node.name === text);
-  const live = named.filter((node) => node.revoked_at === null);
-  const found = live.length > 0 ? live : named.length > 0 ? named : byPrefix(nodes, text);
+  const last = named.filter((node) => node.revoked_at === null || node.replaced_by === null);
+  const live = last.filter((node) => node.revoked_at === null);
+  const found = live.length > 0 ? live : last.length > 0 ? last : byPrefix(nodes, text);
   return only("node", text, found, (node) => `${node.name} (${node.id})`);
 }
 

@@ -9,9 +9,11 @@ export const run = (call: Call): Promise<Result> =>
   withSession(call, async ({ api }) => {
     const node = await readNodeSnapshots(api, (await resolveNode(api, call.args[0]!)).id);
     const active = await readActive(api, node);
-    // Other nodes that are gone say nothing about what this one may do.
+    // The revoked identity of another node says nothing about what this one may do.
     const concerning = await listRevocations(api, { node_id: node.node_id });
-    const revoked = concerning.filter(({ kind }) => kind !== "node_identity");
+    const revoked = concerning.filter(
+      ({ kind, subject }) => kind !== "node_identity" || subject === node.node_id,
+    );
     const { node_id, node_name, roles, organizations } = node;
     const data = { node_id, node_name, roles, organizations, snapshots: explanations(node, active), revoked };
     return { data, text: explainText(node, active, revoked, call.io.now()) };

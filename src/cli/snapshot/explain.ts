@@ -68,8 +68,14 @@ function revokedLine(revocation: RevocationView): string {
   const { kind, subject, subject_name, node_id, reason, seq } = revocation;
   const whom = node_id === null ? " from every node" : "";
   const why = reason === null ? "" : `: ${reason}`;
-  const back = kind === "signing_key" ? "" : `; given back by \`fairlead revocation lift ${seq}\``;
-  return `${kind} ${subject_name ?? subject}${whom}${why}${back}`;
+  return `${kind} ${subject_name ?? subject}${kind === "node_identity" ? "" : whom}${why}${remedyOf(kind, seq)}`;
+}
+
+function remedyOf(kind: RevocationView["kind"], seq: number): string {
+  if (kind === "signing_key") return "";
+  if (kind === "node_identity")
+    return "; every request of this node is refused; a new token enrolls the machine as a new node";
+  return `; given back by \`fairlead revocation lift ${seq}\``;
 }
 
 function scopeText(

@@ -107,6 +107,9 @@ export const NodeView = z.strictObject({
   labels: z.record(z.string(), z.string()),
   enrolled: z.boolean(),
   revoked_at: Instant.nullable(),
+  /** The revoked node whose name this one took over, and the node that took over this one's (SNAP-20). */
+  replaces: NodeId.nullable().default(null),
+  replaced_by: NodeId.nullable().default(null),
   last_heartbeat_at: Instant.nullable(),
   agent_version: z.string().nullable(),
   binary_version: z.string().nullable(),

@@ -1,7 +1,7 @@
 /** Nodes as operators see them: the row, its newest heartbeat, its recorded version and its certificate. */
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
-import type { NodeId } from "../../core/ids.ts";
+import { NodeId } from "../../core/ids.ts";
 import { NodeView } from "../../core/protocol/operator-api.ts";
 import type { Database } from "../db/database.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
@@ -13,25 +13,25 @@ export interface NodeFilter extends Page {
   readonly binary_version?: string;
 }
 
-const After = z.strictObject({ name: z.string().max(253) });
+const After = z.strictObject({ name: z.string().max(253), id: NodeId });
 
 export async function listNodes(
   db: Database,
   filter: NodeFilter,
 ): Promise<{ nodes: NodeView[]; next_cursor: string | null }> {
   const { chain_profile_id, node_type, binary_version, limit, cursor } = filter;
-  const after = cursor === undefined ? null : decodeCursor(cursor, After).name;
+  const after = cursor === undefined ? null : decodeCursor(cursor, After);
   const rows = await db<NodeRow[]>`
     ${selectNodes(db)}
     where true
-      ${after === null ? db`` : db`and n.name > ${after}`}
+      ${after === null ? db`` : db`and (n.name, n.id) > (${after.name}, ${after.id}::uuid)`}
       ${chain_profile_id === undefined ? db`` : db`and n.chain_profile_id = ${chain_profile_id}`}
       ${node_type === undefined ? db`` : db`and n.node_type = ${node_type}`}
       ${binary_version === undefined ? db`` : db`and cs.binary_version = ${binary_version}`}
-    order by n.name limit ${limit + 1}`;
+    order by n.name, n.id limit ${limit + 1}`;
   const nodes = rows.slice(0, limit).map(nodeView);
   const last = rows.length > limit ? nodes.at(-1) : undefined;
-  return { nodes, next_cursor: last === undefined ? null : encodeCursor({ name: last.name }) };
+  return { nodes, next_cursor: last === undefined ? null : encodeCursor({ name: last.name, id: last.id }) };
 }
 
 export async function getNode(db: Database, id: NodeId): Promise<NodeView> {
@@ -42,6 +42,7 @@ export async function getNode(db: Database, id: NodeId): Promise<NodeView> {
 
 const selectNodes = (db: Database) => db`
   select n.id, n.name, n.state, n.chain_profile_id, n.node_type, n.roles, n.labels, n.enrolled_at, n.revoked_at,
+         n.replaces, (select s.id from nodes s where s.replaces = n.id) as replaced_by,
          hb.received_at, hb.agent_version, hb.programs, hb.applied, hb.last_rejection, cs.binary_version,
          (select max(c.not_after) from node_certificates c where c.node_id = n.id and c.revoked_at is null) as not_after
   from nodes n
@@ -58,6 +59,8 @@ interface NodeRow {
   readonly labels: unknown;
   readonly enrolled_at: Date | null;
   readonly revoked_at: Date | null;
+  readonly replaces: string | null;
+  readonly replaced_by: string | null;
   readonly received_at: Date | null;
   readonly agent_version: string | null;
   readonly programs: unknown;
@@ -78,6 +81,8 @@ function nodeView(row: NodeRow): NodeView {
     labels: row.labels,
     enrolled: row.enrolled_at !== null,
     revoked_at: row.revoked_at?.toISOString() ?? null,
+    replaces: row.replaces,
+    replaced_by: row.replaced_by,
     last_heartbeat_at: row.received_at?.toISOString() ?? null,
     agent_version: row.agent_version,
     binary_version: row.binary_version,

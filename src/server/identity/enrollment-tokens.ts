@@ -28,16 +28,21 @@ export async function createEnrollmentToken(
   return { node_id: id, secret, expires_at: expires_at.toISOString() };
 }
 
-/** A node that waits for its first enrollment, or was revoked, gets a new token under its old id. */
+/**
+ * A node that waits for its first enrollment keeps its id and gets a new token. The name of a revoked node goes to a
+ * new one with an id of its own (SNAP-20).
+ */
 async function nodeFor(tx: Transaction, request: z.infer<typeof EnrollmentTokenRequest>): Promise<NodeId> {
   const { name, chain_profile_id, node_type, roles, labels } = request;
   const [row] = await tx<{ id: NodeId }[]>`
-    insert into nodes (id, name, chain_profile_id, node_type, roles, labels)
-    values (${randomUUID()}, ${name}, ${chain_profile_id}, ${node_type}, ${roles}, ${tx.json(labels)})
-    on conflict (name) do update set
+    insert into nodes (id, name, chain_profile_id, node_type, roles, labels, replaces)
+    values (${randomUUID()}, ${name}, ${chain_profile_id}, ${node_type}, ${roles}, ${tx.json(labels)},
+      (select r.id from nodes r where r.name = ${name} and r.revoked_at is not null
+        and not exists (select 1 from nodes s where s.replaces = r.id)))
+    on conflict (name) where revoked_at is null do update set
       chain_profile_id = excluded.chain_profile_id, node_type = excluded.node_type,
       roles = excluded.roles, labels = excluded.labels
-    where nodes.enrolled_at is null or nodes.revoked_at is not null
+    where nodes.enrolled_at is null
     returning id`;
   if (row !== undefined) return row.id;
   throw new FairleadError(

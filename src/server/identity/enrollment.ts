@@ -4,7 +4,8 @@
  * 1. A token works once: the first key that uses it owns it. The same key may ask again after a lost answer and
  *    gets the same certificate; any other key is refused.
  * 2. Every refusal says the same: whoever guesses learns nothing about which tokens exist.
- * 3. Row locks are taken on token, then node, so a revocation comes before or after, never in between.
+ * 3. Row locks are taken on node, then token, as a revocation and a new token take them: none of them comes in between,
+ *    and none of them deadlocks with another.
  */
 import { FairleadError } from "../../core/errors.ts";
 import type { ClusterId, NodeId } from "../../core/ids.ts";
@@ -68,15 +69,12 @@ async function useToken(
   key: RequestedKey,
 ): Promise<Enrolled> {
   const secretHash = hashSecret(secret);
-  // The index compares hashes: what its time tells is about a hash that the caller cannot steer.
+  const node = await lockNodeOf(tx, secretHash); // (3)
   const [token] = await tx<TokenRow[]>`
     select node_id, used_by_key, expires_at <= now() as expired
     from enrollment_tokens where secret_hash = ${secretHash} for update`; // (3)
-  if (token === undefined) throw refused();
-  const [node] = await tx<
-    { roles: NodeRole[] }[]
-  >`select roles from nodes where id = ${token.node_id} for update`;
-  const answer = { nodeId: token.node_id, roles: node!.roles };
+  if (token === undefined || node === undefined) throw refused();
+  const answer = { nodeId: token.node_id, roles: node.roles };
   if (token.used_by_key !== null) return { ...answer, chain: await sameChain(tx, token, key) };
   if (token.expired) throw refused();
 
@@ -88,12 +86,20 @@ async function useToken(
     deps.clock.now(),
   );
   await tx`update enrollment_tokens set used_by_key = ${key.keyHash} where secret_hash = ${secretHash}`;
-  await tx`update nodes set enrolled_at = now(), revoked_at = null where id = ${token.node_id}`;
+  await tx`update nodes set enrolled_at = now() where id = ${token.node_id}`;
   await storeCertificate(tx, token.node_id, key, certificate);
   await appendEvents(tx, [
     { kind: "node.enrolled", node_id: token.node_id, data: { serial: certificate.serial } },
   ]);
   return { ...answer, chain: certificate.chainPem };
+}
+
+/** The index compares hashes: its timing tells about a hash that the caller cannot choose. */
+async function lockNodeOf(tx: Transaction, secretHash: string): Promise<{ roles: NodeRole[] } | undefined> {
+  const [node] = await tx<{ roles: NodeRole[] }[]>`
+    select n.roles from enrollment_tokens t join nodes n on n.id = t.node_id
+    where t.secret_hash = ${secretHash} and n.revoked_at is null for update of n`;
+  return node;
 }
 
 async function sameChain(tx: Transaction, token: TokenRow, key: RequestedKey): Promise<string> {

@@ -59,7 +59,8 @@ function select(db: Queryable, kind: ModelKind) {
 }
 
 const nodesOf = (db: Queryable) => db`
-  array(select n.name from service_nodes l join nodes n on n.id = l.node_id where l.service_id = r.id order by n.name)`;
+  array(select n.name from service_nodes l join nodes n on n.id = l.node_id where l.service_id = r.id
+    and n.revoked_at is null order by n.name)`;
 
 function viewOf(kind: ModelKind, row: Row): ResourceView {
   const { columns, owner }: ResourceTable = TABLES[kind];

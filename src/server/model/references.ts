@@ -68,6 +68,7 @@ async function usersOfOrganization(tx: Transaction, name: string): Promise<strin
     union all select 'service ' || s.name from services s join o on s.organization_id = o.id
     union all select 'storage-endpoint ' || e.name from storage_endpoints e join o on e.organization_id = o.id
     union all select 'node ' || n.name from memberships m join o on m.organization_id = o.id join nodes n on n.id = m.node_id
+      and n.revoked_at is null
     order by 1 limit ${SHOWN_MAX}`;
   return rows.map((row) => row.user);
 }

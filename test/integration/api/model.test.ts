@@ -183,6 +183,24 @@ describe("resources of the model (SNAP-3)", () => {
     expect((await ask("PUT", "/model/services/deep", deep)).code).toBe("INVALID_INPUT");
   });
 
+  test("SNAP-20: a revoked node is shown in no service, and its organization can be deleted", async () => {
+    const { nodeId } = await enrolledNode(here.db, here.site, "leaver");
+    await ask("PUT", "/model/organizations/leaving", {});
+    await ask("PUT", `/nodes/${nodeId}/membership`, {
+      roles: ["egress_service"],
+      organizations: ["leaving"],
+    });
+    await ask("PUT", "/model/services/left", { organization: "leaving", nodes: ["leaver"] });
+    expect((await ask("DELETE", "/model/organizations/leaving")).message).toContain("node leaver");
+    expect((await ask("POST", `/nodes/${nodeId}/revoke`, {})).status).toBe(200);
+    // A successor under the same name is another node: it runs the service once an operator says so.
+    const successor = await enrolledNode(here.db, here.site, "leaver");
+    expect(successor.nodeId).not.toBe(nodeId);
+    expect((await ask("GET", "/model/services/left")).body).toMatchObject({ spec: { nodes: [] } });
+    await ask("DELETE", "/model/services/left");
+    expect((await ask("DELETE", "/model/organizations/leaving")).status).toBe(204);
+  });
+
   test("SNAP-4: what is in use is neither deleted nor handed to another organization, and the users are named", async () => {
     await ask("PUT", "/model/secret-refs/db", { organization: "acme", ref: "secret://vault/acme/db" });
     await ask("PUT", "/model/services/web", { organization: "acme", secret_refs: ["db"], nodes: ["edge-1"] });

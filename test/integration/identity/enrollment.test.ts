@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../../src/server/db/database.ts";
 import { EnrollResponse } from "../../../src/core/protocol/agent-api.ts";
 import { EnrollmentTokenRequest } from "../../../src/core/protocol/operator-api.ts";
+import { getNode } from "../../../src/server/api/node-views.ts";
 import { createEnrollmentToken } from "../../../src/server/identity/enrollment-tokens.ts";
 import { revokeNode } from "../../../src/server/identity/revocation.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
@@ -42,6 +43,9 @@ const tokenFor = (name: string, extra: object = {}) =>
 
 const enrollWith = (secret: string, { csr }: NodeKey, name = "claimed") =>
   ask(`${side.enrollUrl}/enroll/v1/enroll`, { ca: site.ca.rootPem, json: { secret, csr, name } });
+
+const revokedSubjects = async (): Promise<string[]> =>
+  (await db<{ subject: string }[]>`select subject from authority_revocations`).map(({ subject }) => subject);
 
 const who = (chain: string, key: string) =>
   ask(`${side.agentUrl}/agent/v1/who`, { ca: site.ca.rootPem, cert: chain, key });
@@ -139,18 +143,98 @@ describe("with a trust bundle", () => {
     expect(JSON.stringify(rows)).not.toContain(secret);
   });
 
-  test("an enrolled node's name is taken; a revoked node enrolls again under its id with a new token", async () => {
-    const first = await tokenFor("kappa");
+  test("the name of an enrolled node is refused to a second one", async () => {
+    const { secret } = await tokenFor("kappa");
+    expect((await enrollWith(secret, await newNodeKey())).status).toBe(200);
+    await expect(tokenFor("kappa")).rejects.toMatchObject({ code: "ILLEGAL_TRANSITION" });
+  });
+
+  test("SNAP-20: a token under the name of a revoked node enrolls a new node, and the old certificate stays refused", async () => {
+    const first = await tokenFor("kappa-2");
     const oldKey = await newNodeKey();
     const { certificate_chain } = EnrollResponse.parse((await enrollWith(first.secret, oldKey)).body);
-    await expect(tokenFor("kappa")).rejects.toMatchObject({ code: "ILLEGAL_TRANSITION" });
     await revokeNode(db, first.node_id, "test", null);
-    const second = await tokenFor("kappa");
-    expect(second.node_id).toBe(first.node_id);
+    const second = await tokenFor("kappa-2");
+    expect(second.node_id).not.toBe(first.node_id);
     const newKey = await newNodeKey();
     const again = EnrollResponse.parse((await enrollWith(second.secret, newKey)).body);
-    expect((await who(again.certificate_chain, newKey.pem)).status).toBe(200);
+    expect(again.node_id).toBe(second.node_id);
+    expect(await who(again.certificate_chain, newKey.pem)).toMatchObject({
+      status: 200,
+      body: { node_id: second.node_id },
+    });
     expect(codeOf(await who(certificate_chain, oldKey.pem))).toBe("NODE_REVOKED");
+    expect(codeOf(await enrollWith(first.secret, oldKey))).toBe("ENROLLMENT_REFUSED");
+    expect(await revokedSubjects()).toContain(first.node_id);
+    expect(await revokedSubjects()).not.toContain(second.node_id);
+    expect(await getNode(db, first.node_id)).toMatchObject({ replaced_by: second.node_id, replaces: null });
+    expect(await getNode(db, second.node_id)).toMatchObject({
+      replaces: first.node_id,
+      replaced_by: null,
+      revoked_at: null,
+      binary_version: null,
+    });
+  });
+
+  test("SNAP-20: a name that was revoked twice is a line of three nodes, whatever the clock said", async () => {
+    const ids = [];
+    for (let turn = 0; turn < 3; turn++) {
+      const { node_id } = await tokenFor("line");
+      if (turn < 2) await revokeNode(db, node_id, "test", null);
+      // A clock that was set back must not make an older node look like the newest.
+      await db`update nodes set revoked_at = revoked_at - ${turn} * interval '1 hour' where id = ${node_id}`;
+      ids.push(node_id);
+    }
+    const rows = await db`select id, replaces from nodes where name = 'line'`;
+    expect(new Map(rows.map((row) => [row["id"], row["replaces"]]))).toEqual(
+      new Map([
+        [ids[0], null],
+        [ids[1], ids[0]],
+        [ids[2], ids[1]],
+      ]),
+    );
+  });
+
+  test("SNAP-20: the database refuses two nodes of one name that are not revoked", async () => {
+    await tokenFor("twice");
+    const second = db`
+      insert into nodes (id, name, chain_profile_id, node_type, roles)
+      values (gen_random_uuid(), 'twice', 'web', 'edge', '{}')`;
+    await expect(second).rejects.toMatchObject({ constraint_name: "one_present_node_per_name" });
+  });
+
+  test("an enrollment that meets a revocation of its node waits for it without a deadlock, and is refused", async () => {
+    const { secret, node_id } = await tokenFor("met");
+    let enrolling: ReturnType<typeof enrollWith> | undefined;
+    await db.begin(async (tx) => {
+      await tx`select 1 from nodes where id = ${node_id} for update`;
+      enrolling = enrollWith(secret, await newNodeKey());
+      await expect
+        .poll(
+          () =>
+            db`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        )
+        .toHaveLength(1);
+      await tx`update nodes set revoked_at = now() where id = ${node_id}`;
+      await tx`delete from enrollment_tokens where node_id = ${node_id}`;
+    });
+    expect(codeOf((await enrolling)!)).toBe("ENROLLMENT_REFUSED");
+  });
+
+  test("a used token gives a certificate to the key that used it, and not to a later key of the same node", async () => {
+    const { secret } = await tokenFor("renewed");
+    const first = await newNodeKey();
+    const { certificate_chain } = EnrollResponse.parse((await enrollWith(secret, first)).body);
+    const later = await newNodeKey();
+    const renewed = await ask(`${side.agentUrl}/agent/v1/renew`, {
+      ca: site.ca.rootPem,
+      cert: certificate_chain,
+      key: first.pem,
+      json: { csr: later.csr },
+    });
+    expect(renewed.status).toBe(200);
+    expect(codeOf(await enrollWith(secret, later))).toBe("ENROLLMENT_REFUSED");
+    expect((await enrollWith(secret, first)).status).toBe(200);
   });
 
   test("a new token takes the place of one that was not used", async () => {

@@ -38,6 +38,7 @@ export async function addAgent(lab: Lab, { name, profile, labels, program }: Age
     profile,
     dataDir,
     configPath,
+    tokenFile,
     /** The shipped bundle. */
     startAgent: (): Promise<ProcessIdentity> =>
       lab.processes.start(`agent-${name}`, NODE, [FAIRLEAD, "agent", "--config", configPath], {

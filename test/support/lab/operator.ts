@@ -87,7 +87,8 @@ export async function openOperator(home: string) {
     },
     async node(name: string): Promise<NodeView> {
       const { nodes } = NodeList.parse(await call("/api/v1/nodes"));
-      return nodes.find((node) => node.name === name)!;
+      const named = nodes.filter((node) => node.name === name);
+      return named.find((node) => node.revoked_at === null) ?? named[0]!;
     },
     /** As `fairlead node token` makes it, without the cost of a process. */
     async enrollmentToken(

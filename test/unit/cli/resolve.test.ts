@@ -62,6 +62,18 @@ describe("naming nodes and rollouts (USE-2)", () => {
     });
   });
 
+  test("SNAP-20: of two revoked nodes with one name, the one that was not replaced is meant", async () => {
+    const revoked_at = "2026-01-01T00:00:00.000Z";
+    const first = nodeSample(7, { name: "val", revoked_at, replaced_by: uuid(8) });
+    const { env } = await site([first, nodeSample(8, { name: "val", revoked_at, replaces: uuid(7) })]);
+    const ran = await fairlead(["node", "show", "val"], { env });
+    expect(ran.out).toMatch(/state +revoked\n/);
+    expect(ran.out).toContain(`${uuid(7)} (revoked)`);
+    const old = await fairlead(["node", "show", uuid(7)], { env });
+    expect(old.out).toMatch(/state +replaced\n/);
+    expect(old.out).toMatch(new RegExp(`replaced by +${uuid(8)}`));
+  });
+
   test("a rollout is found by 4 or more of its id, never by fewer", async () => {
     const { env } = await site([], [rolloutSample(), rolloutSample({ id: OTHER_ID })]);
     expect((await fairlead(["rollout", "show", "3f2a", "--json"], { env })).json()).toMatchObject({

@@ -120,6 +120,25 @@ test("SNAP-19: explain tells what was taken back from the node, and how it comes
   );
 });
 
+test("SNAP-20: explain says of a revoked node that its requests are refused, and how the machine comes back", () => {
+  const revocation = {
+    seq: 8,
+    kind: "node_identity" as const,
+    subject: node().node_id,
+    subject_name: "edge-1",
+    node_id: null,
+    node_name: null,
+    reason: "disk stolen",
+    actor: "key:boss",
+    created_at: at(NOW),
+  };
+  const said = explainText(node(), new Map(), [revocation], NOW);
+  expect(said).toContain(
+    "node_identity edge-1: disk stolen; every request of this node is refused; a new token",
+  );
+  expect(said).not.toContain("revocation lift");
+});
+
 describe("snapshot list and diff (USE-2)", () => {
   test("USE-2: one line a scope, and one line a node with what to look at", () => {
     expect(scopeTable(node(view()), NOW)).toMatch(

@@ -93,6 +93,8 @@ export const fleetNode = (index: number, over: Partial<NodeView> = {}): NodeView
   labels: {},
   enrolled: true,
   revoked_at: null,
+  replaces: null,
+  replaced_by: null,
   last_heartbeat_at: AT,
   agent_version: "0.1.0",
   binary_version: "1.2",

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { NodeView } from "../../../core/protocol/operator-api.ts";
+import { Link } from "@tanstack/react-router";
 import { Copyable } from "../../ui/copyable.tsx";
 import { dateTimeText } from "../../ui/time-text.ts";
 import { HeartbeatAge } from "../fleet/heartbeat-age.tsx";
@@ -30,10 +31,26 @@ export function NodeFacts({ node }: { readonly node: NodeView }) {
           {node.certificate_expires_at === null ? "none" : dateTimeText(node.certificate_expires_at)}
         </Fact>
         {node.revoked_at === null ? null : <Fact name="Revoked">{dateTimeText(node.revoked_at)}</Fact>}
+        {node.replaces === null ? null : (
+          <Fact name="Replaces">
+            <NodeLink id={node.replaces} />
+          </Fact>
+        )}
+        {node.replaced_by === null ? null : (
+          <Fact name="Replaced by">
+            <NodeLink id={node.replaced_by} />
+          </Fact>
+        )}
       </dl>
     </section>
   );
 }
+
+const NodeLink = ({ id }: { readonly id: NodeView["id"] }) => (
+  <Link to="/nodes/$nodeId" params={{ nodeId: id }}>
+    {id.slice(0, 8)}
+  </Link>
+);
 
 const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
   <div>
