@@ -38,6 +38,11 @@ export const REQUEST_CODES = {
     "Copy the named files, mode 0600, from the keys folder of a running replica or from a backup made with keys.",
   ),
   SITE_BACKUP_DAMAGED: code(422, "untrusted", "Use another backup: of this one nothing was restored."),
+  SITE_BACKUP_UNTRUSTED: code(
+    422,
+    "untrusted",
+    "Name the site by --passphrase-file, --keys-dir with its site-ca.json, or --ca-pin from `fairlead context show`; a backup of another site is not restored.",
+  ),
   SITE_BACKUP_LEVEL: code(
     409,
     "conflict",

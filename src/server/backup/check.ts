@@ -1,12 +1,22 @@
-/** Reads a backup to its end before anything is made of it: every sum, every part, nothing beside them. */
+/** Reads a backup to its end before anything is made of it: every sum, every part, its signature, nothing beside them. */
 import { createHash } from "node:crypto";
 import type { FairleadError } from "../../core/errors.ts";
 import { sha256Hex } from "../../trust/digest.ts";
 import { damaged, readArchive, type Entry } from "./archive.ts";
-import { BackupManifest, KEYS_ENTRY, MANIFEST_ENTRY, partName, type TableDump } from "./manifest.ts";
+import { signerOf } from "./authenticity.ts";
+import {
+  BackupManifest,
+  KEYS_ENTRY,
+  MANIFEST_ENTRY,
+  partName,
+  SIGNATURE_ENTRY,
+  type TableDump,
+} from "./manifest.ts";
 
 export interface CheckedBackup {
   readonly manifest: BackupManifest;
+  /** The pin of the CA that signed it. */
+  readonly signer: string;
   /** As they lie in it: sealed. */
   readonly keys: Buffer | null;
 }
@@ -19,16 +29,21 @@ interface Seen {
 
 export async function checkBackup(path: string): Promise<CheckedBackup> {
   const tables = createTableSums(path);
+  const ends: Entry[] = [];
   let keys: Buffer | null = null;
-  let last: Entry | undefined;
   for await (const entry of readArchive(path)) {
-    if (last?.name === MANIFEST_ENTRY) throw wrong(path, "something comes after its manifest");
-    if (entry.name.startsWith("tables/")) tables.add(entry);
-    else if (entry.name === KEYS_ENTRY) keys = entry.bytes;
-    else if (entry.name !== MANIFEST_ENTRY) throw wrong(path, `${entry.name} is no part of a backup`);
-    last = entry;
+    const isEnd = entry.name === MANIFEST_ENTRY || entry.name === SIGNATURE_ENTRY;
+    if (ends.length > 0 && !isEnd) throw wrong(path, "something comes after its manifest");
+    if (isEnd) ends.push(entry);
+    else if (entry.name.startsWith("tables/")) tables.add(entry);
+    else if (entry.name === KEYS_ENTRY && keys === null) keys = entry.bytes;
+    else throw wrong(path, `${entry.name} is no part of a backup`);
   }
+  const [last, signature, ...more] = ends;
   if (last?.name !== MANIFEST_ENTRY) throw wrong(path, "its manifest is missing");
+  if (signature?.name !== SIGNATURE_ENTRY || more.length > 0)
+    throw wrong(path, "it does not end in one signature");
+  const signer = signerOf(path, last.bytes, signature.bytes);
   const manifest = manifestIn(path, last.bytes);
   const seen = tables.all();
   refuseOtherSums(path, manifest, seen);
@@ -37,7 +52,7 @@ export async function checkBackup(path: string): Promise<CheckedBackup> {
       throw wrong(path, `its manifest does not name ${name}`);
   if ((keys === null ? null : sha256Hex(keys)) !== manifest.keys)
     throw wrong(path, "its key files have another sum");
-  return { manifest, keys };
+  return { manifest, signer, keys };
 }
 
 export function createTableSums(path: string) {

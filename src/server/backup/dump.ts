@@ -4,12 +4,22 @@
  */
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
+import { FairleadError } from "../../core/errors.ts";
 import type { ClusterId } from "../../core/ids.ts";
 import { sha256Hex } from "../../trust/digest.ts";
 import type { Database, Transaction } from "../db/database.ts";
+import { SITE_CA_FILE, type SiteRoot } from "../identity/site-ca.ts";
 import { SERVER_VERSION } from "../version.ts";
 import { writeArchive, type Entry } from "./archive.ts";
-import { KEYS_ENTRY, MANIFEST_ENTRY, partName, type BackupManifest, type TableDump } from "./manifest.ts";
+import { signManifest } from "./authenticity.ts";
+import {
+  KEYS_ENTRY,
+  MANIFEST_ENTRY,
+  partName,
+  SIGNATURE_ENTRY,
+  type BackupManifest,
+  type TableDump,
+} from "./manifest.ts";
 import { sequencesOf, tablesOf, type TableShape } from "./schema.ts";
 
 const PART_BYTES = 1024 * 1024;
@@ -18,6 +28,7 @@ const NEWLINE = 0x0a;
 export interface DumpOptions {
   readonly path: string;
   readonly now: number;
+  readonly root: SiteRoot;
   /** Null: without key files. */
   readonly sealedKeys: ((clusterId: ClusterId) => Promise<Buffer>) | null;
 }
@@ -38,19 +49,19 @@ export async function dumpSite(db: Database, options: DumpOptions): Promise<Back
 
 async function* entriesOf(
   tx: Transaction,
-  { now, sealedKeys }: DumpOptions,
+  { now, root, sealedKeys }: DumpOptions,
   onManifest: (manifest: BackupManifest) => void,
 ): AsyncGenerator<Entry> {
   const [site] = await tx<{ id: ClusterId; ca_pin: string | null; epoch: number }[]>`
     select id, ca_pin, (select coalesce(max(epoch), 1) from trust_bundles) as epoch from clusters`;
+  refuseOtherSite(site!.ca_pin, root);
   const tables: TableDump[] = [];
   for (const shape of await tablesOf(tx)) tables.push(yield* partsOf(tx, shape));
   const keys = sealedKeys === null ? null : await sealedKeys(site!.id);
   if (keys !== null) yield { name: KEYS_ENTRY, bytes: keys };
   const manifest: BackupManifest = {
-    format: 1,
+    format: 2,
     cluster_id: site!.id,
-    ca_pin: site!.ca_pin,
     created_at: new Date(now).toISOString(),
     version: SERVER_VERSION,
     epoch: site!.epoch,
@@ -62,7 +73,19 @@ async function* entriesOf(
     keys: keys === null ? null : sha256Hex(keys),
   };
   onManifest(manifest);
-  yield { name: MANIFEST_ENTRY, bytes: Buffer.from(JSON.stringify(manifest)) };
+  const bytes = Buffer.from(JSON.stringify(manifest));
+  yield { name: MANIFEST_ENTRY, bytes };
+  yield { name: SIGNATURE_ENTRY, bytes: signManifest(root, bytes) };
+}
+
+/** Signed by another site's CA, the file could never be restored as this site. */
+function refuseOtherSite(caPin: string | null, root: SiteRoot): void {
+  if (caPin === null || caPin === root.pin) return;
+  throw new FairleadError(
+    "SITE_KEYS_MISSING",
+    `the keys folder is of another site: its CA is ${root.pin}, and the database's is ${caPin}`,
+    { foreign: [SITE_CA_FILE] },
+  );
 }
 
 async function* partsOf(tx: Transaction, { name, columns }: TableShape): AsyncGenerator<Entry, TableDump> {

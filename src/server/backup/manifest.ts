@@ -1,4 +1,4 @@
-/** What a backup says of itself; its last entry, so that it can tell the sums of all before it. */
+/** A backup's description of itself: after all parts, so that it holds their sums, and before its signature. */
 import { z } from "zod";
 import { ClusterId, Instant } from "../../core/ids.ts";
 
@@ -20,9 +20,8 @@ export type TableDump = z.infer<typeof TableDump>;
 const Sequence = z.strictObject({ name: Identifier, value: z.int().min(1), used: z.boolean() });
 
 export const BackupManifest = z.strictObject({
-  format: z.literal(1),
+  format: z.literal(2),
   cluster_id: ClusterId,
-  ca_pin: z.string().max(200).nullable(),
   created_at: Instant,
   /** Of the Fairlead that wrote it. */
   version: z.string().max(50),
@@ -37,6 +36,7 @@ export const BackupManifest = z.strictObject({
 export type BackupManifest = z.infer<typeof BackupManifest>;
 
 export const MANIFEST_ENTRY = "manifest.json";
+export const SIGNATURE_ENTRY = "signature.json";
 export const KEYS_ENTRY = "keys.sealed";
 export const partName = (table: string, part: number): string =>
   `tables/${table}/${String(part).padStart(6, "0")}`;

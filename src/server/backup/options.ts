@@ -13,6 +13,7 @@ const OPTIONS = {
   "keys-dir": { type: "string" },
   "with-keys": { type: "boolean" },
   "passphrase-file": { type: "string" },
+  "ca-pin": { type: "string" },
   check: { type: "boolean" },
 } as const;
 
@@ -23,6 +24,8 @@ export interface BackupOptions {
   readonly file: string | null;
   readonly withKeys: boolean;
   readonly passphraseFile: string | null;
+  /** Of the site that the backup must be of. */
+  readonly caPin: string | null;
   readonly check: boolean;
   readonly json: boolean;
 }
@@ -41,6 +44,7 @@ export function parseOptions(argv: string[], env: NodeJS.ProcessEnv): BackupOpti
     file: positionals[0] ?? null,
     withKeys: values["with-keys"] === true,
     passphraseFile: values["passphrase-file"] ?? null,
+    caPin: pinOf(values["ca-pin"]),
     check: values.check === true,
     json: values.json === true,
   };
@@ -50,6 +54,12 @@ export function parseOptions(argv: string[], env: NodeJS.ProcessEnv): BackupOpti
 function placeOf(dataDir: string | undefined, databaseUrl: string | undefined): SitePlace | null {
   if (databaseUrl !== undefined) return { kind: "external", databaseUrl };
   return dataDir === undefined ? null : { kind: "embedded", dataDir: resolve(dataDir) };
+}
+
+function pinOf(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (/^[0-9a-f]{64}$/.test(text)) return text;
+  throw new FairleadError("USAGE", "--ca-pin is 64 hexadecimal digits: `fairlead context show` prints it");
 }
 
 export function needed<T>(value: T | null, what: string): T {

@@ -1,16 +1,15 @@
 /**
  * `fairlead restore`: a site out of one file, onto an empty place.
  *
- * 1. Everything that can be refused is refused before anything is written.
+ * 1. Everything that can be refused is refused before anything is written: a damaged file, and one that this site's CA
+ *    did not sign.
  * 2. What was begun and not finished is taken away again.
  */
-import { join } from "node:path";
 import { FairleadError } from "../../core/errors.ts";
 import { systemClock } from "../../host/clock.ts";
 import type { Logger } from "../../host/log.ts";
-import { readBoundedIfThere } from "../../host/files.ts";
-import { SITE_CA_FILE } from "../identity/site-files.ts";
-import { loadOrCreateSiteCa } from "../identity/site-ca.ts";
+import { readSiteRoot, SITE_CA_FILE, siteRootOf } from "../identity/site-ca.ts";
+import { refuseUntrusted, type Anchor } from "./authenticity.ts";
 import type { Said } from "./backup.ts";
 import { checkBackup, type CheckedBackup } from "./check.ts";
 import { openKeys, placeKeys, readPassphrase, type KeyFiles } from "./keys.ts";
@@ -22,10 +21,11 @@ export async function runRestore(options: BackupOptions, log: Logger): Promise<S
   const path = needed(options.file, "the FILE to restore");
   const backup = await checkBackup(path);
   const keys = await keysOf(backup, options);
-  if (options.check) return checked(path, backup);
+  const anchors = await anchorsOf(keys, options);
+  if (!options.check || anchors.length > 0) refuseUntrusted(path, backup.signer, anchors); // (1)
+  if (options.check) return checked(path, backup, anchors);
   await refuseOtherLevel(backup.manifest);
   const place = needed(options.place, "--data-dir DIR or --database-url URL");
-  await refuseForeignKeys(backup, options.keysDir);
   const site = await openNewSite(place, log);
   let undoKeys: () => Promise<void> = async () => undefined;
   try {
@@ -55,22 +55,27 @@ async function keysOf(
   return openKeys(keys, await readPassphrase(passphraseFile), manifest.cluster_id);
 }
 
-/** Keys of another site beside these rows would make a site that nobody believes. */
-async function refuseForeignKeys({ manifest }: CheckedBackup, keysDir: string | null): Promise<void> {
-  if (keysDir === null || manifest.ca_pin === null) return;
-  if ((await readBoundedIfThere(join(keysDir, SITE_CA_FILE), 64 * 1024)) === undefined) return;
-  const { pin } = await loadOrCreateSiteCa(keysDir, systemClock);
-  if (pin === manifest.ca_pin) return;
-  throw new FairleadError(
-    "SITE_NOT_EMPTY",
-    `${keysDir} holds the keys of another site than ${manifest.cluster_id}: restore into an empty folder`,
-  );
+/** Every place that knows the site's CA without having it from the file in clear. */
+async function anchorsOf(keys: KeyFiles | null, { caPin, keysDir }: BackupOptions): Promise<Anchor[]> {
+  const anchors: Anchor[] = caPin === null ? [] : [{ source: "--ca-pin", pin: caPin }];
+  const inFolder = keysDir === null ? null : await readSiteRoot(keysDir);
+  if (inFolder !== null) anchors.push({ source: `${SITE_CA_FILE} in ${keysDir}`, pin: inFolder.pin });
+  const sealed = keys?.find(({ path }) => path === SITE_CA_FILE);
+  if (sealed !== undefined) {
+    const { pin } = siteRootOf(SITE_CA_FILE, Buffer.from(sealed.content, "base64").toString("utf8"));
+    anchors.push({ source: "the key files that the passphrase opened", pin });
+  }
+  return anchors;
 }
 
-function checked(path: string, { manifest }: CheckedBackup): Said {
+function checked(path: string, { manifest, signer }: CheckedBackup, anchors: readonly Anchor[]): Said {
   const { cluster_id, created_at, version, keys } = manifest;
-  const text = `${path} is whole: site ${cluster_id} of ${created_at}, written by Fairlead ${version}, ${keys === null ? "without" : "with"} key files\n`;
-  return { text, json: { file: path, manifest } };
+  const whose =
+    anchors.length > 0
+      ? `It is signed by the site's CA, as ${anchors.map(({ source }) => source).join(" and ")} says.`
+      : `It is signed by the CA ${signer}. Whether that is your site's was not compared: add --ca-pin, --keys-dir or --passphrase-file.`;
+  const text = `${path} is whole: site ${cluster_id} of ${created_at}, written by Fairlead ${version}, ${keys === null ? "without" : "with"} key files\n${whose}\n`;
+  return { text, json: { file: path, ca_pin: signer, authenticated: anchors.length > 0, manifest } };
 }
 
 function said({ manifest }: CheckedBackup, keys: KeyFiles | null, { keysDir }: BackupOptions): Said {

@@ -9,11 +9,14 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
+import { isMissing } from "../../host/file-errors.ts";
 import { ensureDirectory } from "../../host/files.ts";
 import type { Clock } from "../../host/clock.ts";
 import { caPinOf } from "../../trust/pins.ts";
 import { anchorOf, issuerOf, makeAuthority, type Issuer, type KeyPairPem } from "./certificates.ts";
-import { loadOrCreateKeyFile } from "./key-file.ts";
+import { loadKeyFile, loadOrCreateKeyFile } from "./key-file.ts";
+
+export const SITE_CA_FILE = "site-ca.json";
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 const rootLifetimeMs = 20 * YEAR_MS;
@@ -42,7 +45,7 @@ export interface SiteCa {
 
 export async function loadOrCreateSiteCa(keysDir: string, clock: Clock): Promise<SiteCa> {
   await ensureDirectory(keysDir);
-  const path = join(keysDir, "site-ca.json");
+  const path = join(keysDir, SITE_CA_FILE);
   const text = await loadOrCreateKeyFile(path, async () => JSON.stringify(await makeSiteCa(clock.now()))); // (1)
   const file = parse(path, text);
   const root = issuerOf(file.root);
@@ -55,6 +58,30 @@ export async function loadOrCreateSiteCa(keysDir: string, clock: Clock): Promise
     peer: issuerOf(file.peer),
     server: issuerOf(file.server),
   };
+}
+
+/** The root of a site's CA as its key file holds it. */
+export interface SiteRoot {
+  readonly certificatePem: string;
+  readonly privateKeyPem: string;
+  readonly pin: string;
+}
+
+/** Null where no server has made one. */
+export async function readSiteRoot(keysDir: string): Promise<SiteRoot | null> {
+  const path = join(keysDir, SITE_CA_FILE);
+  try {
+    return siteRootOf(path, await loadKeyFile(path));
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+export function siteRootOf(path: string, text: string): SiteRoot {
+  const { root } = parse(path, text);
+  const pin = caPinOf(new Uint8Array(issuerOf(root).certificate.rawData));
+  return { certificatePem: root.certificate, privateKeyPem: root.key, pin };
 }
 
 async function makeSiteCa(now: number): Promise<SiteCaFile> {

@@ -12,8 +12,8 @@ import type { KeyId } from "../../core/ids.ts";
 import { isMissing } from "../../host/file-errors.ts";
 import type { Database } from "../db/database.ts";
 import type { SignerStore } from "../keys/signer-store.ts";
+import { SITE_CA_FILE } from "./site-ca.ts";
 
-export const SITE_CA_FILE = "site-ca.json";
 const TOKEN_KEY_FILE = "operator-token-key.pem";
 
 /** Before anything is made here. */

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { WebhookId } from "../../core/protocol/incident-api.ts";
 import { loadKeyFile } from "../identity/key-file.ts";
-import { SITE_CA_FILE } from "../identity/site-files.ts";
+import { SITE_CA_FILE } from "../identity/site-ca.ts";
 
 const ALGORITHM = "aes-256-gcm";
 const KEY_BYTES = 32;

@@ -1,19 +1,28 @@
 /** The file that `fairlead backup` writes (USE-5): what goes in comes out, and what is not whole is refused untouched. */
+import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FairleadError } from "../../../src/core/errors.ts";
+import { systemClock } from "../../../src/host/clock.ts";
 import { silentLogger } from "../../../src/host/log.ts";
 import { readArchive, writeArchive, type Entry } from "../../../src/server/backup/archive.ts";
+import { signManifest } from "../../../src/server/backup/authenticity.ts";
 import { checkBackup } from "../../../src/server/backup/check.ts";
 import { loadSite } from "../../../src/server/backup/load.ts";
-import { KEYS_ENTRY, MANIFEST_ENTRY, type BackupManifest } from "../../../src/server/backup/manifest.ts";
+import {
+  KEYS_ENTRY,
+  MANIFEST_ENTRY,
+  SIGNATURE_ENTRY,
+  type BackupManifest,
+} from "../../../src/server/backup/manifest.ts";
 import type { BackupOptions } from "../../../src/server/backup/options.ts";
 import { runRestore } from "../../../src/server/backup/restore.ts";
 import { tablesOf } from "../../../src/server/backup/schema.ts";
 import type { Database } from "../../../src/server/db/database.ts";
+import { loadOrCreateSiteCa, readSiteRoot } from "../../../src/server/identity/site-ca.ts";
 import type { DatabaseSocket } from "../../../src/server/embedded/postgres.ts";
 import { sha256Hex } from "../../../src/trust/digest.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
@@ -26,6 +35,7 @@ let databases: TestDatabases;
 let folder: string;
 let source: { db: Database; socket: DatabaseSocket };
 let file: string;
+let caPin: string;
 
 const urlOf = ({ path, user, password, database }: DatabaseSocket): string =>
   `postgres://${user}:${password}@localhost/${database}?host=${encodeURIComponent(dirname(path))}`;
@@ -37,6 +47,7 @@ const options = (more: Partial<BackupOptions>): BackupOptions => ({
   file: null,
   withKeys: false,
   passphraseFile: null,
+  caPin: null,
   check: false,
   json: false,
   ...more,
@@ -47,6 +58,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "fairlead-backup-"));
   await mkdir(join(folder, "keys"), { mode: 0o700 });
   await writeFile(join(folder, "keys", "online-key.pem"), SECRET_KEY, { mode: 0o600 });
+  caPin = (await loadOrCreateSiteCa(join(folder, "keys"), systemClock)).pin;
   await writeFile(join(folder, "passphrase"), "correct horse battery\n", { mode: 0o600 });
   source = await databases.fresh();
   await fill(source.db);
@@ -70,12 +82,15 @@ const external = ({ socket }: { socket: DatabaseSocket }) =>
 
 /** Text of every kind that a column may hold, and rows that triggers look at. */
 async function fill(db: Database): Promise<void> {
-  await db`insert into clusters (id, ca_pin) values (gen_random_uuid(), 'pin')`;
+  await db`insert into clusters (id, ca_pin) values (gen_random_uuid(), ${caPin})`;
   await db`
     insert into nodes (id, name, chain_profile_id, node_type, roles, labels, enrolled_at, state)
     select gen_random_uuid(), 'n' || n, 'hello', 'edge', '{core_mesh}', ${db.json({ tab: "a\tb\nc\\d", quote: `'"` })},
       now(), case when n % 2 = 0 then 'maintenance' else 'active' end
     from generate_series(1, ${NODES}) n`;
+  // A row that refers to one of its own table, which comes after it.
+  await db`update nodes set replaces = (select max(id::text)::uuid from nodes) where id = (select min(id::text)::uuid from nodes)`;
+  await db`insert into api_keys (id, name, key_hash, scopes) values (gen_random_uuid(), 'boss', 'hash-1', '{admin}')`;
   await db`insert into blobs (digest, bytes) select 'd' || n, decode(repeat('00ff5c0a09', 40000), 'hex') from generate_series(1, 12) n`;
   await db`insert into organizations (name) values ('north')`;
   await db`insert into memberships select n.id, o.id from nodes n, organizations o`;
@@ -109,6 +124,7 @@ describe("a backup", () => {
   test("USE-5: brings every row back, and the triggers stay silent while it does", async () => {
     const target = await databases.empty();
     const where = ["--database-url", urlOf(target.socket), "--keys-dir", join(folder, "none")];
+    where.push("--ca-pin", caPin);
     const { code, out, err } = await fairleadProcess(folder, "restore", file, ...where);
     expect([code, err]).toEqual([0, ""]);
     expect(out.trimEnd().split("\n").at(-1)).toContain("fairlead authority new-epoch");
@@ -165,7 +181,7 @@ describe("a backup", () => {
     expect(await tablesOf(target.db)).toEqual([]);
 
     await restore({ file: sealed, place: external(target), keysDir, passphraseFile });
-    expect(await readdir(keysDir)).toEqual(["online-key.pem"]);
+    expect(await readdir(keysDir)).toEqual(["online-key.pem", "site-ca.json"]);
     expect(await readFile(join(keysDir, "online-key.pem"), "utf8")).toBe(SECRET_KEY);
     expect((await stat(join(keysDir, "online-key.pem"))).mode & 0o777).toBe(0o600);
 
@@ -217,6 +233,35 @@ test("USE-5: a file that changes after it was checked is not restored", async ()
   expect(await db`select 1 from clusters`).toHaveLength(0);
 });
 
+/** The entries as somebody else might have put them together. */
+async function crafted(name: string, change: (entry: Entry) => Entry[]): Promise<string> {
+  const path = join(folder, name);
+  const changed = async function* (): AsyncGenerator<Entry> {
+    for await (const entry of readArchive(file)) yield* change(entry);
+  };
+  await writeArchive(path, changed());
+  return path;
+}
+
+/** With one row more in a table, and every sum in the manifest computed anew. */
+async function withRow(name: string, table: string, row: string): Promise<string> {
+  let bytes = Buffer.alloc(0);
+  return crafted(name, (entry) => {
+    if (entry.name === MANIFEST_ENTRY) {
+      const manifest = JSON.parse(entry.bytes.toString()) as BackupManifest;
+      const tables = manifest.tables.map((each) =>
+        each.name === table
+          ? { ...each, parts: 1, rows: each.rows + 1, bytes: bytes.length, sha256: sha256Hex(bytes) }
+          : each,
+      );
+      return [{ name: MANIFEST_ENTRY, bytes: Buffer.from(JSON.stringify({ ...manifest, tables })) }];
+    }
+    if (entry.name !== `tables/${table}/000000`) return [entry];
+    bytes = Buffer.concat([entry.bytes, Buffer.from(row)]);
+    return [{ ...entry, bytes }];
+  });
+}
+
 describe("a backup that is not whole is refused, and nothing is written", () => {
   async function refusedAs(bytes: Buffer): Promise<string> {
     const broken = join(folder, "broken.fairlead");
@@ -264,21 +309,51 @@ describe("a backup that is not whole is refused, and nothing is written", () => 
       expect(await refusedAs(gzipSync(Buffer.concat([tar, more])))).toBe("SITE_BACKUP_DAMAGED");
   });
 
-  /** The entries as somebody else might have put them together. */
-  async function crafted(name: string, change: (entry: Entry) => Entry[]): Promise<string> {
-    const path = join(folder, name);
-    const changed = async function* (): AsyncGenerator<Entry> {
-      for await (const entry of readArchive(file)) yield* change(entry);
-    };
-    await writeArchive(path, changed());
-    return path;
-  }
-
   test("USE-5: with parts out of order", async () => {
     const path = await crafted("order.fairlead", (entry) =>
       entry.name === "tables/blobs/000000" ? [{ ...entry, name: "tables/blobs/000007" }] : [entry],
     );
     expect(await refusedAs(await readFile(path))).toBe("SITE_BACKUP_DAMAGED");
+  });
+
+  test("USE-5: with an admin key injected and every sum computed anew", async () => {
+    const row = `${randomUUID()}\tmallory\thash\t{admin}\t2026-01-01\t\\N\n`;
+    const path = await withRow("injected.fairlead", "api_keys", row);
+    expect(await refusedAs(await readFile(path))).toBe("SITE_BACKUP_DAMAGED");
+    const passphraseFile = join(folder, "passphrase");
+    const { code, message } = await refusal(restore({ file: path, check: true, passphraseFile }));
+    expect([code, message]).toEqual(["SITE_BACKUP_DAMAGED", expect.stringContaining("its signature")]);
+  });
+
+  test("USE-5: without its signature, with two, or with an entry after it", async () => {
+    const without = await crafted("unsigned.fairlead", (entry) =>
+      entry.name === SIGNATURE_ENTRY ? [] : [entry],
+    );
+    const twice = await crafted("twice.fairlead", (entry) =>
+      entry.name === SIGNATURE_ENTRY ? [entry, entry] : [entry],
+    );
+    const after = await crafted("after.fairlead", (entry) =>
+      entry.name === SIGNATURE_ENTRY ? [entry, { name: KEYS_ENTRY, bytes: Buffer.from("{}") }] : [entry],
+    );
+    for (const path of [without, twice, after])
+      expect(await refusedAs(await readFile(path))).toBe("SITE_BACKUP_DAMAGED");
+  });
+
+  test("USE-5: with a signature that is cut, empty or of other bytes", async () => {
+    for (const spoil of [
+      (bytes: Buffer) => bytes.subarray(0, 40),
+      () => Buffer.from("{}"),
+      (bytes: Buffer) => {
+        const signed = JSON.parse(bytes.toString()) as { signature: string };
+        return Buffer.from(JSON.stringify({ ...signed, signature: Buffer.alloc(64, 1).toString("base64") }));
+      },
+    ]) {
+      const path = await crafted("spoiled.fairlead", (entry) =>
+        entry.name === SIGNATURE_ENTRY ? [{ ...entry, bytes: spoil(entry.bytes) }] : [entry],
+      );
+      expect(await refusedAs(await readFile(path))).toBe("SITE_BACKUP_DAMAGED");
+      await rm(path);
+    }
   });
 
   test("USE-5: with key files that nobody sealed", async () => {
@@ -295,6 +370,90 @@ describe("a backup that is not whole is refused, and nothing is written", () => 
     const passphraseFile = join(folder, "passphrase");
     const { code } = await refusal(restore({ file: path, check: true, passphraseFile }));
     expect(code).toBe("SITE_BACKUP_DAMAGED");
+  });
+});
+
+describe("a backup whose writer is not known is refused, and nothing is written", () => {
+  async function refusedWith(path: string, more: Partial<BackupOptions>): Promise<string> {
+    const target = await databases.empty();
+    const { code } = await refusal(restore({ file: path, place: external(target), ...more }));
+    expect(await tablesOf(target.db)).toEqual([]);
+    return code;
+  }
+
+  /** Whole, and signed by a CA of the attacker's own. */
+  async function ofAnotherSite(): Promise<{ path: string; keysDir: string; pin: string }> {
+    const keysDir = join(folder, "other-keys");
+    const { pin } = await loadOrCreateSiteCa(keysDir, systemClock);
+    const other = await databases.fresh();
+    await fill(other.db);
+    await other.db`update clusters set ca_pin = ${pin}`;
+    const path = join(folder, "other.fairlead");
+    await rm(path, { force: true });
+    await backup(other, path, "--keys-dir", keysDir);
+    return { path, keysDir, pin };
+  }
+
+  test("USE-5: without a keys folder, a passphrase or a pin there is nothing to compare its signer with", async () => {
+    const keysDir = join(folder, "none");
+    expect(await refusedWith(file, { keysDir })).toBe("SITE_BACKUP_UNTRUSTED");
+    const { text, json } = await restore({ file, keysDir, check: true });
+    expect([text, json]).toEqual([
+      expect.stringContaining("was not compared"),
+      expect.objectContaining({ authenticated: false, ca_pin: caPin }),
+    ]);
+    const target = await databases.empty();
+    await restore({ file, place: external(target), keysDir, caPin });
+    expect(await target.db`select 1 from nodes`).toHaveLength(NODES);
+  });
+
+  test("USE-5: signed by the CA of another site, whichever way this one's is known", async () => {
+    const { path, keysDir, pin } = await ofAnotherSite();
+    expect(await refusedWith(path, {})).toBe("SITE_BACKUP_UNTRUSTED");
+    expect(await refusedWith(path, { keysDir: join(folder, "none"), caPin })).toBe("SITE_BACKUP_UNTRUSTED");
+    expect(await refusedWith(path, { keysDir, caPin })).toBe("SITE_BACKUP_UNTRUSTED");
+    expect((await refusal(restore({ file: path, check: true, caPin }))).code).toBe("SITE_BACKUP_UNTRUSTED");
+    expect((await restore({ file: path, keysDir, check: true, caPin: pin })).json).toMatchObject({
+      authenticated: true,
+    });
+  });
+
+  test("USE-5: with the sealed key files of one site beside the tables of another", async () => {
+    const sealed = join(folder, "sealed-own.fairlead");
+    const passphraseFile = join(folder, "passphrase");
+    await rm(sealed, { force: true });
+    await backup(source, sealed, "--with-keys", "--passphrase-file", passphraseFile);
+    const { keysDir, pin } = await ofAnotherSite();
+    const root = (await readSiteRoot(keysDir))!;
+    // The attacker has no passphrase, and signs another manifest with a CA of his own around our sealed keys.
+    const path = join(folder, "resigned.fairlead");
+    await writeArchive(
+      path,
+      (async function* (): AsyncGenerator<Entry> {
+        for await (const entry of readArchive(sealed)) {
+          if (entry.name === SIGNATURE_ENTRY) continue;
+          yield entry;
+          if (entry.name === MANIFEST_ENTRY)
+            yield { name: SIGNATURE_ENTRY, bytes: signManifest(root, entry.bytes) };
+        }
+      })(),
+    );
+    expect(await refusedWith(path, { keysDir: join(folder, "none"), passphraseFile })).toBe(
+      "SITE_BACKUP_UNTRUSTED",
+    );
+    expect(pin).not.toBe(caPin);
+  });
+
+  test("USE-5: a backup is not written with the CA of another site than the database's", async () => {
+    const { keysDir } = await ofAnotherSite();
+    const out = join(folder, "mixed.fairlead");
+    expect((await refusal(backup(source, out, "--keys-dir", keysDir))).message).toContain(
+      "the keys folder is of another site",
+    );
+    expect((await refusal(backup(source, out, "--keys-dir", join(folder, "none")))).message).toContain(
+      "lacks site-ca.json",
+    );
+    await expect(stat(out)).rejects.toThrow("ENOENT");
   });
 });
 
