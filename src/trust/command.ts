@@ -1,6 +1,6 @@
 /** Commands: signed by the online key, verified by the agent before anything else looks at them (SNAP-16). */
 import { FairleadError } from "../core/errors.ts";
-import type { Digest } from "../core/ids.ts";
+import type { Digest, KeyId } from "../core/ids.ts";
 import { COMMAND_DOMAIN, CommandHeader, UpgradePayload } from "../core/protocol/command.ts";
 import type { TrustBundle } from "../core/snapshot/trust-bundle.ts";
 import { canonicalBytes } from "./canonical-json.ts";
@@ -64,12 +64,17 @@ export interface VerifiedCommand {
 }
 
 /** Origin and integrity only; sequence, window and agreement with intent and assignment are the agent's to check. */
-export function verifyCommand(bytes: Uint8Array, bundle: TrustBundle, time: TimeWindow): VerifiedCommand {
+export function verifyCommand(
+  bytes: Uint8Array,
+  bundle: TrustBundle,
+  time: TimeWindow,
+  revokedKeys: readonly KeyId[] = [],
+): VerifiedCommand {
   const { frame, header } = whole(() => {
     const frame = decodeFrame(bytes);
     return { frame, header: CommandHeader.parse(parseCanonical(frame.header)) };
   });
-  const signer = onlineKeyFor(bundle, header.signer_key_id, "service_assignment", time);
+  const signer = onlineKeyFor(bundle, header.signer_key_id, "service_assignment", time, revokedKeys);
   if (signer.kind === "untrusted")
     throw new FairleadError("COMMAND_UNTRUSTED", `command refused: ${signer.reason}`);
   const verdict = checkThreshold(COMMAND_DOMAIN, frame, { threshold: 1, keys: [signer.record] });

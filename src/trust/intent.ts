@@ -1,6 +1,6 @@
 /** Intents: signed on an operator's machine, verified on every node (SNAP-15). */
 import { FairleadError } from "../core/errors.ts";
-import type { Digest } from "../core/ids.ts";
+import type { Digest, KeyId } from "../core/ids.ts";
 import { Intent, INTENT_DOMAIN } from "../core/protocol/intent.ts";
 import type { TrustBundle } from "../core/snapshot/trust-bundle.ts";
 import type { RunSpec } from "../core/upgrade/job.ts";
@@ -22,7 +22,12 @@ export interface VerifiedIntent {
 }
 
 /** Throws INTENT_UNTRUSTED; says nothing about the window, which the caller compares with its own clocks. */
-export function verifyIntent(bytes: Uint8Array, bundle: TrustBundle, time: TimeWindow): VerifiedIntent {
+export function verifyIntent(
+  bytes: Uint8Array,
+  bundle: TrustBundle,
+  time: TimeWindow,
+  revokedKeys: readonly KeyId[] = [],
+): VerifiedIntent {
   const { frame, header } = whole(() => {
     const frame = decodeFrame(bytes);
     return { frame, header: parseCanonical(frame.header) };
@@ -31,7 +36,8 @@ export function verifyIntent(bytes: Uint8Array, bundle: TrustBundle, time: TimeW
   if (!parsed.success)
     throw untrusted(`its field ${parsed.error.issues[0]?.path.join(".") ?? ""} is not valid`);
   if (frame.content.length > 0) throw untrusted("it carries content");
-  const signer = releaseKeyFor(bundle, frame.signatures[0]!.key_id, parsed.data.chain_profile_id, time);
+  const { key_id } = frame.signatures[0]!;
+  const signer = releaseKeyFor(bundle, key_id, parsed.data.chain_profile_id, time, revokedKeys);
   if (signer.kind === "untrusted") throw untrusted(signer.reason);
   const verdict = checkThreshold(INTENT_DOMAIN, frame, { threshold: 1, keys: [signer.record] });
   if (verdict.kind === "short") throw untrusted("its signature does not verify");

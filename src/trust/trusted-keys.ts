@@ -39,8 +39,10 @@ function boundedKey<T extends Bounded>(
   bundle: TrustBundle,
   keyId: KeyId,
   time: TimeWindow,
+  revokedKeys: readonly KeyId[],
 ): KeyLookup<T> {
-  if (bundle.revoked_keys.includes(keyId)) return untrusted(`key ${keyId.slice(0, 12)} is revoked`);
+  if (bundle.revoked_keys.includes(keyId) || revokedKeys.includes(keyId))
+    return untrusted(`key ${keyId.slice(0, 12)} is revoked`);
   const record = keys.find((key) => key.key_id === keyId);
   if (record === undefined) return untrusted(`key ${keyId.slice(0, 12)} is not in the trust bundle`);
   if (Date.parse(record.valid_from) > time.local)
@@ -56,10 +58,10 @@ export function onlineKeyFor(
   /** Null for what every online key may sign: heads. */
   scope: ScopeType | null,
   time: TimeWindow,
+  /** By a head that is newer than the bundle. */
   revokedKeys: readonly KeyId[] = [],
 ): KeyLookup<OnlineKey> {
-  if (revokedKeys.includes(keyId)) return untrusted(`key ${keyId.slice(0, 12)} is revoked`);
-  const found = boundedKey(bundle.online_keys, bundle, keyId, time);
+  const found = boundedKey(bundle.online_keys, bundle, keyId, time, revokedKeys);
   if (found.kind === "untrusted" || scope === null || found.record.scopes.includes(scope)) return found;
   return untrusted(`key ${keyId.slice(0, 12)} may not sign ${scope}`);
 }
@@ -69,8 +71,9 @@ export function releaseKeyFor(
   keyId: KeyId,
   profile: ProfileId,
   time: TimeWindow,
+  revokedKeys: readonly KeyId[] = [],
 ): KeyLookup<ReleaseKey> {
-  const found = boundedKey(bundle.release_keys, bundle, keyId, time);
+  const found = boundedKey(bundle.release_keys, bundle, keyId, time, revokedKeys);
   if (found.kind === "untrusted") return found;
   const { profiles } = found.record;
   if (profiles.length === 0 || profiles.includes(profile)) return found;

@@ -11,7 +11,7 @@ export async function receiveVoidIntent(
 ): Promise<boolean> {
   const bundle = snapshots.bundle();
   if (bundle === null) throw new FairleadError("INTENT_UNTRUSTED", "no trust bundle is accepted");
-  const { intent, digest } = verifyIntent(frame, bundle, snapshots.time());
+  const { intent, digest } = verifyIntent(frame, bundle, snapshots.time(), snapshots.revokedKeys());
   if (!isVoid(intent) || intent.cluster_id !== identity.cluster_id) {
     throw new FairleadError("INTENT_MISMATCH", "not an empty intent of this cluster");
   }

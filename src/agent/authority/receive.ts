@@ -72,12 +72,13 @@ export async function receiveCommand(deps: ReceiveDeps, delivery: CommandDeliver
 function verified({ snapshots }: ReceiveDeps, frame: Buffer): VerifiedCommand {
   const bundle = snapshots.bundle();
   if (bundle === null) throw new FairleadError("COMMAND_UNTRUSTED", "no trust bundle is accepted");
-  return verifyCommand(frame, bundle, snapshots.time());
+  return verifyCommand(frame, bundle, snapshots.time(), snapshots.revokedKeys());
 }
 
 function verifiedIntent({ snapshots }: ReceiveDeps, delivery: CommandDelivery, command: VerifiedCommand) {
   if (delivery.intent === null || command.header.intent_digest === null) return null;
-  return verifyIntent(Buffer.from(delivery.intent, "base64"), snapshots.bundle()!, snapshots.time());
+  const frame = Buffer.from(delivery.intent, "base64");
+  return verifyIntent(frame, snapshots.bundle()!, snapshots.time(), snapshots.revokedKeys());
 }
 
 /** Its own end was reported long ago: what is told now is that somebody sent it again. */

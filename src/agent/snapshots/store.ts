@@ -15,7 +15,7 @@ import { type FileSystemPort, nodeFileSystem } from "../../host/file-system-port
 import { ensureDirectory } from "../../host/files.ts";
 import type { Identity } from "../identity/store.ts";
 import { activate } from "./activate.ts";
-import { bundleInForce, membershipOf } from "./belief.ts";
+import { bundleInForce, membershipOf, revokedKeys } from "./belief.ts";
 import { nobodyThere, type Admit } from "./check-download.ts";
 import { claimsOf } from "./claims.ts";
 import { createCore, type StoreCore } from "./core.ts";
@@ -78,6 +78,8 @@ export async function openSnapshotStore(
     headIssuedAt: (): string | null => core.head?.header.issued_at ?? null,
     isHeadFresh: () => isHeadFresh(core),
     revoked: (): readonly Revocation[] => core.head?.content.revoked ?? [],
+    /** Signing keys that a head revoked before any bundle did. */
+    revokedKeys: () => revokedKeys(core),
     isRefused: (): boolean => core.state().refused_at !== null,
     versions: () => versionsOf(core),
     /** Scopes that only a full snapshot helps. */

@@ -1,11 +1,14 @@
 // Whom a node believes as bundles follow one another: rotation, revocation, expiry, demo (SNAP-8, SNAP-15).
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { receiveVoidIntent } from "../../../src/agent/authority/receive-void-intent.ts";
 import { openSnapshotStore } from "../../../src/agent/snapshots/store.ts";
+import { signIntent } from "../../../src/trust/intent.ts";
 import type { Signer } from "../../../src/trust/keys.ts";
 import { assignmentFrame, at, bundleFrame, bundleOf, fingerprint, HOUR_MS } from "../../support/trust.ts";
-import { newKeys, newSigner, NOW, upgrading, type Keys } from "../../support/trust.ts";
-import { createNode, identityOf, type Node } from "./node.ts";
+import { headFrame } from "../../support/snapshot-frames.ts";
+import { intentOf, newKeys, newSigner, NOW, PROFILE, upgrading, type Keys } from "../../support/trust.ts";
+import { createNode, identityOf, verdictOf, type Node } from "./node.ts";
 
 const assignment = (node: Node, config_version: number, target: string, signer: Signer) =>
   assignmentFrame(node.keys, {
@@ -40,6 +43,43 @@ test("a new bundle that revokes the key of the held assignment takes the assignm
   expect(await node.snapshots().apply(assignment(node, 2, "v3", second))).toMatchObject({
     code: "SNAPSHOT_KEY_UNTRUSTED",
   });
+});
+
+/** A node that believes two online keys and knows from a head that `revoked` are stolen; no bundle says so yet. */
+async function toldByHead(revoked: (keys: { second: Signer; release: Signer }) => Signer) {
+  const node = await createNode();
+  const second = newSigner();
+  const [online] = bundleOf(node.keys).online_keys;
+  const both = bundleOf(node.keys, { online_keys: [online!, { ...online!, ...second.record }] });
+  await node.snapshots().apply(bundleFrame(node.keys, { bundle: both, header: { config_version: 2 } }));
+  const id = revoked({ second, release: node.keys.release }).record.key_id;
+  const head = headFrame(node.keys, { revoked: [{ id, kind: "signing_key" }] });
+  expect(await node.snapshots().takeHead(head)).toMatchObject({ kind: "accepted" });
+  return { node, second };
+}
+
+test("SNAP-8: a command of an online key that a head revoked is refused, and one of another key is taken", async () => {
+  const { node, second } = await toldByHead(({ second }) => second);
+  expect(verdictOf(await node.deliver({ commandSigner: second }))).toBe("COMMAND_UNTRUSTED");
+  expect(verdictOf(await node.deliver())).toBe("accepted");
+});
+
+test("SNAP-8: an intent of a release key that a head revoked starts nothing, also after a restart", async () => {
+  const { node } = await toldByHead(({ release }) => release);
+  expect(verdictOf(await node.deliver())).toBe("INTENT_UNTRUSTED");
+  await node.restart();
+  expect(verdictOf(await node.deliver({ intent: { serial: 9 } }))).toBe("INTENT_UNTRUSTED");
+});
+
+test("SNAP-8: an empty intent of a release key that a head revoked outdates nothing", async () => {
+  const { node } = await toldByHead(({ release }) => release);
+  const empty = intentOf({ fingerprint: null, run_digest: null, nodes_root: null, serial: 99 });
+  const taken = receiveVoidIntent(
+    { identity: node.identity, snapshots: node.snapshots(), ledger: node.ledger() },
+    signIntent(empty, node.keys.release),
+  );
+  await expect(taken).rejects.toMatchObject({ code: "INTENT_UNTRUSTED" });
+  expect(node.ledger().profile(PROFILE).serial).toBe(0);
 });
 
 test("root keys rotate, again and again, and a restart still believes the newest only", async () => {
