@@ -92,6 +92,13 @@ const ROWS: readonly { readonly title: string; readonly panels: readonly PanelSp
         unit: "short",
         queries: [["{{state}}", gauge("fairlead_nodes", "state")]],
       },
+      {
+        title: "Nodes by health",
+        about: "As known now: nodes that are late or down are unknown.",
+        kind: "timeseries",
+        unit: "short",
+        queries: [["{{health}}", gauge("fairlead_nodes_health", "health")]],
+      },
     ],
   },
   {

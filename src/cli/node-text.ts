@@ -1,8 +1,8 @@
 /** A node, for people. */
 import { ERROR_CODES } from "../core/error-codes.ts";
 import { isErrorCode } from "../core/errors.ts";
-import type { ProgramReport } from "../core/protocol/agent-api.ts";
-import type { NodeView } from "../core/protocol/operator-api.ts";
+import { CLAIMED_HEALTH, worstHealth, type ClaimedHealth } from "../core/health/claim.ts";
+import type { NodeView, ProgramView } from "../core/protocol/operator-api.ts";
 import { ageOf } from "./duration.ts";
 import { fields, table } from "./output.ts";
 
@@ -17,7 +17,7 @@ export function nodeTable(nodes: readonly NodeView[], now: number): string {
       node.chain_profile_id,
       node.node_type,
       node.binary_version ?? "-",
-      healthOf(node),
+      healthOf(node, now),
       seenAt(node, now),
     ]),
   );
@@ -45,16 +45,19 @@ export function nodeText(node: NodeView, now: number): string {
       ["replaced by", node.replaced_by],
       ["applied", applied.length === 0 ? "nothing yet" : applied.join(", ")],
     ]),
-    ...node.programs.map((program) => `program ${program.chain_profile_id}\n${indent(programText(program))}`),
+    ...node.programs.map(
+      (program) => `program ${program.chain_profile_id}\n${indent(programText(program, now))}`,
+    ),
     ...rejectionText(node),
   ];
   return parts.join("\n\n");
 }
 
-const programText = (program: ProgramReport): string =>
+const programText = (program: ProgramView, now: number): string =>
   fields([
     ["version", program.version ?? "-"],
-    ["health", `${program.application_health}, ${program.sync_status}`],
+    ["health", programHealth(program, now)],
+    ["as of", `${program.as_of}, ${ageOf(program.as_of, now)} ago`],
     ["running", program.running_fingerprint ?? "nothing"],
     ["installed", program.installed_fingerprint ?? "nothing"],
     ["instance", program.instance_id],
@@ -82,8 +85,34 @@ function stateOf(node: NodeView): string {
   return node.enrolled ? node.state : "not enrolled";
 }
 
-const healthOf = ({ programs }: NodeView): string =>
-  programs.length === 0 ? "-" : programs.map((program) => program.application_health).join(", ");
+/** How many nodes are known to be well, and of how many nothing is known. */
+export function healthSummary(nodes: readonly NodeView[]): string {
+  const counts = new Map<ClaimedHealth, number>();
+  for (const { programs } of nodes) {
+    const health = worstHealth(programs.map((program) => program.application_health));
+    counts.set(health, (counts.get(health) ?? 0) + 1);
+  }
+  const others = CLAIMED_HEALTH.filter((health) => health !== "ok" && counts.has(health));
+  return [
+    `healthy ${counts.get("ok") ?? 0} of ${nodes.length}`,
+    ...others.map((health) => `${counts.get(health)} ${health}`),
+  ].join(", ");
+}
+
+function healthOf({ programs }: NodeView, now: number): string {
+  if (programs.length === 0) return "-";
+  const [first] = programs;
+  if (first?.application_health === "unknown") return unknownSince(first, now);
+  return programs.map((program) => program.application_health).join(", ");
+}
+
+function programHealth(program: ProgramView, now: number): string {
+  const { application_health, sync_status, last_reported: last } = program;
+  if (application_health !== "unknown") return `${application_health}, ${sync_status}`;
+  return `${unknownSince(program, now)}: it was ${last.application_health}, ${last.sync_status}`;
+}
+
+const unknownSince = ({ as_of }: ProgramView, now: number): string => `unknown, ${ageOf(as_of, now)} old`;
 
 const seenAt = (node: NodeView, now: number): string =>
   node.last_heartbeat_at === null ? "never" : `${ageOf(node.last_heartbeat_at, now)} ago`;

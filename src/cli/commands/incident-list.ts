@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Call, Result } from "../call.ts";
+import { emptyNote } from "../empty-note.ts";
 import { listIncidents } from "../incident/find.ts";
 import { incidentTable } from "../incident/text.ts";
 import { count, optionsOf } from "../options.ts";
@@ -27,6 +28,8 @@ export const run = (call: Call): Promise<Result> =>
     return {
       data: { incidents },
       text: incidentTable(incidents, call.io.now()),
-      ...(incidents.length === 0 ? { notes: "no incident" } : {}),
+      ...(incidents.length === 0
+        ? { notes: emptyNote("incident", { status, category, rollout, node }, "no incident") }
+        : {}),
     };
   });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ProfileId } from "../../core/ids.ts";
 import { ManifestList } from "../../core/protocol/manifest-api.ts";
 import type { Call, Result } from "../call.ts";
+import { emptyNote } from "../empty-note.ts";
 import { optionsOf } from "../options.ts";
 import { table } from "../output.ts";
 import { everyPage, queryOf } from "../pages.ts";
@@ -27,5 +28,6 @@ export const run = (call: Call): Promise<Result> =>
       manifest.problem ?? "",
     ]);
     const head = ["PROFILE", "UPGRADE", "VERSION", "RUNTIME", "MIGRATION", "PROBLEM"];
-    return { data: { manifests }, text: rows.length === 0 ? "no manifests" : table(head, rows) };
+    if (rows.length > 0) return { data: { manifests }, text: table(head, rows) };
+    return { data: { manifests }, text: "", notes: emptyNote("manifest", { profile }, "no manifest") };
   });

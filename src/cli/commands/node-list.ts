@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Call, Result } from "../call.ts";
-import { nodeTable } from "../node-text.ts";
+import { emptyNote } from "../empty-note.ts";
+import { healthSummary, nodeTable } from "../node-text.ts";
 import { optionsOf } from "../options.ts";
 import { listNodes } from "../pages.ts";
 import { withSession } from "../session.ts";
@@ -17,9 +18,7 @@ export const run = (call: Call): Promise<Result> =>
     const query = { chain_profile_id: profile, node_type: type, binary_version: version };
     const nodes = await listNodes(api, query);
     const none = "no node: make a token with `fairlead node token` and start an agent with it";
-    return {
-      data: { nodes },
-      text: nodeTable(nodes, call.io.now()),
-      ...(nodes.length === 0 ? { notes: none } : {}),
-    };
+    const notes =
+      nodes.length === 0 ? emptyNote("node", { profile, type, version }, none) : healthSummary(nodes);
+    return { data: { nodes }, text: nodeTable(nodes, call.io.now()), notes };
   });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Call, Result } from "../call.ts";
+import { emptyNote } from "../empty-note.ts";
 import { revocationTable } from "../model/revocation-text.ts";
 import { listRevocations } from "../model/revocations.ts";
 import { optionsOf } from "../options.ts";
@@ -14,6 +15,8 @@ export const run = (call: Call): Promise<Result> =>
     return {
       data: { revocations },
       text: revocationTable(revocations, call.io.now()),
-      ...(revocations.length === 0 ? { notes: "nothing is taken back" } : {}),
+      ...(revocations.length === 0
+        ? { notes: emptyNote("revocation", { kind }, "nothing is taken back") }
+        : {}),
     };
   });

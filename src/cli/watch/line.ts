@@ -14,17 +14,17 @@ export interface LineFacts {
 export const eventLine = (event: EventView, facts: LineFacts): string =>
   printable(`${event.at} ${describe(event, facts)}`);
 
-function describe(event: EventView, { batchCount, nameOf }: LineFacts): string {
+function describe(event: EventView, facts: LineFacts): string {
+  const { batchCount, nameOf } = facts;
   const known = knownEvent(event);
   switch (known.kind) {
     case "rollout.status":
-      return `rollout ${known.from} → ${known.to}${whyText(known.why)}`;
+      return `rollout ${known.from} → ${known.to}${byText(event.actor)}${whyText(known.why)}`;
     case "rollout.batch":
       return `batch ${known.batch + 1}${batchCount === null ? "" : ` of ${batchCount}`} begins`;
     case "rollout.signal": {
-      const who = known.actor == null ? "" : ` by ${known.actor}`;
       const reason = known.reason == null ? "" : `: ${known.reason}`;
-      return `signal ${known.signal}${who} ${known.applied ? "applied" : "had no effect"}${reason}`;
+      return `signal ${known.signal}${byText(known.actor ?? event.actor)} ${known.applied ? "applied" : "had no effect"}${reason}`;
     }
     case "node.upgrade": {
       const { status, phase, action } = known;
@@ -32,22 +32,29 @@ function describe(event: EventView, { batchCount, nameOf }: LineFacts): string {
       return `node ${nameOf(known.nodeId)} ${words.join(" ")}${whyText(known.error)}`;
     }
     case "other":
-      return otherText(event);
+      return otherText(event, facts);
     default:
       return unreachable(known);
   }
 }
 
-/** Kinds that have no words of their own here, a newer server's among them: what they carry that people read. */
-function otherText({ kind, actor, data }: EventView): string {
+/** Data that names the subject of an event, in the order in which a line shows it. */
+const SUBJECTS = ["resource", "kind", "name", "subject", "key", "scope", "title", "code"] as const;
+
+/** Kinds without words of their own here, those of a newer server included: subject, change, who and why. */
+function otherText({ kind, node_id, actor, data }: EventView, { nameOf }: LineFacts): string {
   const word = (name: string): string | null => (typeof data[name] === "string" ? data[name] : null);
-  const [from, to, title] = [word("from"), word("to"), word("title")];
-  return [
+  const [from, to, reason] = [word("from"), word("to"), word("reason") ?? word("note")];
+  const words = [
     kind.replace(".", " "),
-    ...(from === null || to === null ? [] : [`${from} → ${to}`]),
-    ...(title === null ? [] : [title]),
-    ...(actor === null ? [] : [`by ${actor}`]),
-  ].join(" ");
+    node_id === null ? null : nameOf(node_id),
+    ...SUBJECTS.map(word),
+    from === null || to === null ? null : `${from} → ${to}`,
+  ];
+  const text = words.filter((each) => each !== null).join(" ");
+  return `${text}${byText(actor)}${reason === null ? "" : `: ${reason}`}`;
 }
+
+const byText = (actor: string | null): string => (actor === null ? "" : ` by ${actor}`);
 
 const whyText = (why: Why | null | undefined): string => (why == null ? "" : `  ${why.code}: ${why.text}`);

@@ -34,6 +34,7 @@ const DATA = {
   "incident.opened": z.object({ title: z.string().default("") }),
   "incident.acknowledged": z.object({}),
   "incident.resolved": z.object({}),
+  "node.state": z.object({}),
   "node.enrolled": z.object({}),
   "node.revoked": z.object({}),
   "node.rejection": z.object({}),

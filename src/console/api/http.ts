@@ -7,6 +7,7 @@
 import type { z } from "zod";
 import { FairleadError, isErrorCode } from "../../core/errors.ts";
 import { ErrorResponse } from "../../core/protocol/operator-api.ts";
+import { noteServerTime } from "./server-clock.ts";
 
 export const API = "/api/v1";
 
@@ -32,7 +33,8 @@ export async function requestDated<S extends z.ZodType>(
 ): Promise<{ data: z.infer<S>; asOf: number }> {
   const answer = await send(path, call);
   const parsed = schema.safeParse(await readJson(answer));
-  if (parsed.success) return { data: parsed.data, asOf: Date.parse(answer.headers.get("date") ?? "") || 0 };
+  const asOf = Date.parse(answer.headers.get("date") ?? "") || 0;
+  if (parsed.success) return { data: parsed.data, asOf };
   // The page may be older than the server that answers, after an upgrade of the server.
   throw new FairleadError("INTERNAL", `the server answered ${path} in an unexpected shape; reload this page`);
 }
@@ -56,6 +58,7 @@ export async function send(
     if (signal?.aborted === true) throw cause;
     throw new FairleadError("UNREACHABLE", "the server does not answer", undefined, cause);
   });
+  noteServerTime(Date.parse(answer.headers.get("date") ?? "") || 0, Date.now());
   if (!answer.ok) throw await errorOf(answer);
   return answer;
 }

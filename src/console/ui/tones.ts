@@ -1,5 +1,6 @@
 /** How each state looks and reads: a tone, an icon and a word, so that colour never stands alone. */
 import type { FailurePolicy, GroupStatus } from "../../core/group/states.ts";
+import type { ClaimedHealth, ClaimedSync } from "../../core/health/claim.ts";
 import type { IncidentStatus, Severity } from "../../core/incident/states.ts";
 import type { NodeState } from "../../core/protocol/agent-api.ts";
 import type { NodeUpgradeStatus, RolloutStatus } from "../../core/rollout/states.ts";
@@ -94,12 +95,12 @@ export const HEALTH_LOOKS = {
   ok: look("good", "check", "Healthy"),
   degraded: look("warn", "alert", "Degraded"),
   critical: look("bad", "cross", "Critical"),
-  unknown: look("neutral", "dash", "Not reported"),
-} as const satisfies Record<string, Look>;
+  unknown: look("warn", "dash", "Unknown"),
+} as const satisfies Record<ClaimedHealth, Look>;
 
 export const SYNC_LOOKS = {
   synced: look("good", "check", "Synced"),
   syncing: look("info", "progress", "Syncing"),
   stalled: look("bad", "alert", "Stalled"),
-  unknown: look("neutral", "dash", "Not reported"),
-} as const satisfies Record<string, Look>;
+  unknown: look("warn", "dash", "Unknown"),
+} as const satisfies Record<ClaimedSync, Look>;

@@ -1,13 +1,14 @@
-/** The time, once a second, from one timer for all who show it. */
+/** The server's time, once a second, from one timer for all who show it. */
 import { useSyncExternalStore } from "react";
+import { serverNow } from "../api/server-clock.ts";
 
 const TICK_MS = 1_000;
 const listeners = new Set<() => void>();
-let now = Date.now();
+let now = serverNow(Date.now());
 let timer: ReturnType<typeof setInterval> | undefined;
 
 function tick(): void {
-  now = Date.now();
+  now = serverNow(Date.now());
   for (const listener of listeners) listener();
 }
 
@@ -22,4 +23,6 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
+/** `everyMs`: how coarse the time is, so that an expensive view is drawn less often. */
+export const useNow = (everyMs = TICK_MS): number =>
+  useSyncExternalStore(subscribe, () => (everyMs === TICK_MS ? now : now - (now % everyMs)));

@@ -12,6 +12,7 @@ import {
   UpgradeId,
   Uuid,
 } from "../ids.ts";
+import { CLAIMED_HEALTH, CLAIMED_SYNC, CONTACTS } from "../health/claim.ts";
 import { LIMITS } from "../limits.ts";
 import { MigrationType, Runtime } from "../manifest/schema.ts";
 import { MaxUnavailable } from "../rollout/create.ts";
@@ -97,10 +98,22 @@ export const EnrollmentTokenResponse = z.strictObject({
   expires_at: Instant,
 });
 
+/** A program as its node last reported it. Every field is as of `as_of`; health and sync are claimed only while that is now. */
+export const ProgramView = z.strictObject({
+  ...ProgramReport.shape,
+  application_health: z.enum(CLAIMED_HEALTH),
+  sync_status: z.enum(CLAIMED_SYNC),
+  as_of: Instant,
+  last_reported: ProgramReport.pick({ application_health: true, sync_status: true }),
+});
+export type ProgramView = z.infer<typeof ProgramView>;
+
 export const NodeView = z.strictObject({
   id: NodeId,
   name: z.string(),
   state: z.enum(NODE_STATES),
+  /** Whether the node is heard from. Unless it is `current`, everything that the node reported is of the past. */
+  contact: z.enum(CONTACTS),
   chain_profile_id: ProfileId,
   node_type: z.string(),
   roles: z.array(NodeRole),
@@ -113,7 +126,7 @@ export const NodeView = z.strictObject({
   last_heartbeat_at: Instant.nullable(),
   agent_version: z.string().nullable(),
   binary_version: z.string().nullable(),
-  programs: z.array(ProgramReport),
+  programs: z.array(ProgramView),
   applied: AppliedVersions,
   last_rejection: Rejection.nullable(),
   certificate_expires_at: Instant.nullable(),

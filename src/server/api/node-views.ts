@@ -1,7 +1,9 @@
 /** Nodes as operators see them: the row, its newest heartbeat, its recorded version and its certificate. */
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
+import { claimedProgram, contactOf } from "../../core/health/claim.ts";
 import { NodeId } from "../../core/ids.ts";
+import type { NodeState, ProgramReport } from "../../core/protocol/agent-api.ts";
 import { NodeView } from "../../core/protocol/operator-api.ts";
 import type { Database } from "../db/database.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
@@ -41,7 +43,7 @@ export async function getNode(db: Database, id: NodeId): Promise<NodeView> {
 }
 
 const selectNodes = (db: Database) => db`
-  select n.id, n.name, n.state, n.chain_profile_id, n.node_type, n.roles, n.labels, n.enrolled_at, n.revoked_at,
+  select clock_timestamp() as read_at, n.id, n.name, n.state, n.chain_profile_id, n.node_type, n.roles, n.labels, n.enrolled_at, n.revoked_at,
          n.replaces, (select s.id from nodes s where s.replaces = n.id) as replaced_by,
          hb.received_at, hb.agent_version, hb.programs, hb.applied, hb.last_rejection, cs.binary_version,
          (select max(c.not_after) from node_certificates c where c.node_id = n.id and c.revoked_at is null) as not_after
@@ -50,9 +52,11 @@ const selectNodes = (db: Database) => db`
   left join node_config_state cs on cs.node_id = n.id and cs.chain_profile_id = n.chain_profile_id`;
 
 interface NodeRow {
+  /** By the clock that stamps heartbeats: an age is the difference of two times of one clock. */
+  readonly read_at: Date;
   readonly id: string;
   readonly name: string;
-  readonly state: string;
+  readonly state: NodeState;
   readonly chain_profile_id: string;
   readonly node_type: string;
   readonly roles: string[];
@@ -63,7 +67,7 @@ interface NodeRow {
   readonly replaced_by: string | null;
   readonly received_at: Date | null;
   readonly agent_version: string | null;
-  readonly programs: unknown;
+  readonly programs: readonly ProgramReport[] | null;
   readonly applied: unknown;
   readonly last_rejection: unknown;
   readonly binary_version: string | null;
@@ -71,10 +75,19 @@ interface NodeRow {
 }
 
 function nodeView(row: NodeRow): NodeView {
+  const { received_at } = row;
+  const heard = {
+    state: row.state,
+    isEnrolled: row.enrolled_at !== null,
+    isRevoked: row.revoked_at !== null,
+    heardAt: received_at?.getTime() ?? null,
+  };
+  const contact = contactOf(heard, row.read_at.getTime());
   return NodeView.parse({
     id: row.id,
     name: row.name,
     state: row.state,
+    contact,
     chain_profile_id: row.chain_profile_id,
     node_type: row.node_type,
     roles: row.roles,
@@ -86,7 +99,10 @@ function nodeView(row: NodeRow): NodeView {
     last_heartbeat_at: row.received_at?.toISOString() ?? null,
     agent_version: row.agent_version,
     binary_version: row.binary_version,
-    programs: row.programs ?? [],
+    programs:
+      received_at === null
+        ? []
+        : (row.programs ?? []).map((program) => claimedProgram(program, contact, received_at.toISOString())),
     applied: row.applied ?? {},
     last_rejection: row.last_rejection ?? null,
     certificate_expires_at: row.not_after?.toISOString() ?? null,

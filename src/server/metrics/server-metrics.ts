@@ -42,6 +42,11 @@ export function createServerMetrics() {
     ),
 
     nodes: gauge("nodes", "Enrolled nodes that are not revoked.", ["state"]),
+    nodesHealth: gauge(
+      "nodes_health",
+      "Enrolled nodes that are not revoked, by what is known of their programs now; silent ones are unknown.",
+      ["health"],
+    ),
     incidentsOpen: gauge("incidents_open", "Incidents that nobody has resolved.", ["category", "severity"]),
     webhookDeliveries: counter("webhook_deliveries_total", "Attempts to deliver, by what became of them.", [
       "outcome",

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NodeList, NodeView } from "../../../src/core/protocol/operator-api.ts";
 import { errorOf, startAdminSite, type AdminSite } from "../../support/server/operators-site.ts";
+import { insertNode } from "../../support/server/health-rows.ts";
 import { newId } from "../../support/server/site.ts";
 
 let here: AdminSite;
@@ -45,6 +46,43 @@ describe("nodes", () => {
     );
     expect(one).toMatchObject({ name: "page-a", enrolled: false, binary_version: null, programs: [] });
     expect(errorOf(await call("GET", `/api/v1/nodes/${newId()}`, { token: admin })).code).toBe("NOT_FOUND");
+  });
+
+  test("ROLL-30: a node that fell silent is answered with unknown health, its last report and that report's time", async () => {
+    const id = await insertNode(here.db, "silent");
+    const program = {
+      chain_profile_id: "web",
+      application_health: "ok",
+      sync_status: "synced",
+      running_fingerprint: null,
+      installed_fingerprint: null,
+      version: "1.0.0",
+      instance_id: null,
+      started_at: null,
+      restarts: 0,
+    };
+    await here.db`
+      insert into node_heartbeats (node_id, received_at, agent_version, applied, programs)
+      values (${id}, clock_timestamp(), '1', '{}', ${here.db.json([program])})`;
+    const read = async () =>
+      NodeView.parse((await call("GET", `/api/v1/nodes/${id}`, { token: admin })).json());
+    const fresh = await read();
+    expect(fresh.contact).toBe("current");
+    expect(fresh.programs).toMatchObject([{ ...program, as_of: fresh.last_heartbeat_at }]);
+
+    await here.db`update node_heartbeats set received_at = now() - interval '100 seconds' where node_id = ${id}`;
+    const silent = await read();
+    expect(silent.contact).toBe("late");
+    expect(silent.programs).toMatchObject([
+      {
+        application_health: "unknown",
+        sync_status: "unknown",
+        as_of: silent.last_heartbeat_at,
+        last_reported: { application_health: "ok", sync_status: "synced" },
+      },
+    ]);
+    await here.db`update nodes set state = 'down' where id = ${id}`;
+    expect((await read()).contact).toBe("lost");
   });
 
   test("a revoked node is shown as such, with who did it and why in its event", async () => {

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NodeId } from "../../../src/core/ids.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import {
   countsOfStep,
@@ -14,7 +15,7 @@ import { createServerMetrics, type ServerMetrics } from "../../../src/server/met
 import { gaugeState } from "../../../src/server/metrics/state-metrics.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
 import { parseExposition, type Sample } from "../../support/server/exposition.ts";
-import { insertNode, insertRollout, insertRolloutNode } from "../../support/server/health-rows.ts";
+import { beat, insertNode, insertRollout, insertRolloutNode } from "../../support/server/health-rows.ts";
 import { initializeSite, makeSite, startOperators, type Site } from "../../support/server/site.ts";
 
 let databases: TestDatabases;
@@ -125,6 +126,22 @@ describe("metrics (ROLL-20)", () => {
     });
     expect(valueOf(samples("fairlead_nodes"), { state: "degraded" })).toBe(1);
     expect(valueOf(samples("fairlead_incidents_open"), { category: "upgrade_failed" })).toBe(1);
+  });
+
+  test("ROLL-30: nodes are counted by their health as known now; silent and unreported ones are unknown", async () => {
+    const before = (await scrape(replica())).get("fairlead_nodes_health")!.samples;
+    const countOf = (samples: typeof before, health: string) => valueOf(samples, { health }) ?? 0;
+    for (const [name, agoMs] of Object.entries({ h1: 0, h2: LIMITS.heartbeatLateMs, h3: 3_600_000 }))
+      await beat(db, await insertNode(db, name), { agoMs });
+    await beat(db, await insertNode(db, "h4"), { health: "critical" });
+    await beat(db, await insertNode(db, "h5", { state: "down" }));
+    await beat(db, await insertNode(db, "h6", { revoked: true }));
+    await insertNode(db, "h7");
+    const after = (await scrape(replica())).get("fairlead_nodes_health")!.samples;
+    const added = ["ok", "degraded", "critical", "unknown"].map(
+      (health) => countOf(after, health) - countOf(before, health),
+    );
+    expect(added).toEqual([1, 0, 1, 4]);
   });
 
   test("ROLL-20: a number that is none is written as the format has it", async () => {

@@ -94,6 +94,7 @@ export const nodeSample = (n: number, more: Partial<Record<keyof NodeView, unkno
     id: uuid(n),
     name: `node-${n}`,
     state: "active",
+    contact: "current",
     chain_profile_id: "demo-http",
     node_type: "small",
     roles: ["egress_service"],

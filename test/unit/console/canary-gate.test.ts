@@ -28,14 +28,16 @@ describe("the gate after a canary (ROLL-12)", () => {
   });
 
   it("ROLL-12: names what an approver should know: open and failed nodes, bad health now, a closed window", () => {
-    const well = fleetNode(1, { programs: [program()] });
-    const ill = fleetNode(2, { programs: [program({ application_health: "critical" })] });
+    const heard = { last_heartbeat_at: new Date(NOW).toISOString() };
+    const well = fleetNode(1, { ...heard, programs: [program()] });
+    const ill = fleetNode(2, { ...heard, programs: [program({ application_health: "critical" })] });
+    const silent = fleetNode(3, { programs: [program()] });
     const nodes = [upgrade(1, { status: "succeeded" }), upgrade(2, { status: "failed" }), upgrade(3)];
     const intent = { digest: rollout().manifest_content_hash, not_after: AT };
-    expect(openPoints(canary({ intent }), nodes, [well, ill, undefined], NOW)).toEqual([
+    expect(openPoints(canary({ intent }), nodes, [well, ill, undefined, silent], NOW)).toEqual([
       "1 canary node not judged yet",
       "1 canary node failed",
-      "not healthy right now: node-2",
+      "not known to be healthy now: node-2, node-3",
       "the signed window is over: approve with `fairlead rollout approve-canary --manifest`",
     ]);
     expect(openPoints(canary(), [upgrade(1, { status: "succeeded" })], [well], NOW)).toEqual([]);

@@ -31,6 +31,14 @@ describe("an event from the stream", () => {
     });
   });
 
+  it("that a node changed its state is read, so that the fleet is read again", () => {
+    const data = { from: "degraded", to: "down", reason: "HEARTBEAT_LOST" };
+    expect(readEvent(wire({ kind: "node.state", node_id: nodeIdOf(1), data }))).toMatchObject({
+      kind: "node.state",
+      nodeId: nodeIdOf(1),
+    });
+  });
+
   it.each([
     ["is not JSON", "{"],
     ["has a kind that this page does not know", wire({ kind: "peer.accepted" })],

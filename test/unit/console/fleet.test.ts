@@ -1,19 +1,42 @@
 import { describe, expect, it } from "vitest";
 import { healthFacets, standingFacets, versionFacets } from "../../../src/console/pages/fleet/facets.ts";
 import { filterNodes, hasWord, toggleWord } from "../../../src/console/pages/fleet/filter.ts";
-import { healthOf, isSilent, standingOf, syncOf } from "../../../src/console/pages/fleet/node-facts.ts";
+import {
+  contactNow,
+  healthLook,
+  healthOf,
+  standingOf,
+  syncOf,
+} from "../../../src/console/pages/fleet/node-facts.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
 import { AT, fleetNode, program } from "./samples.ts";
+
+const NOW = Date.parse(AT) + 1_000;
 
 describe("a node of the fleet", () => {
   it("is as healthy as its worst program", () => {
     const node = fleetNode(1, {
       programs: [program(), program({ application_health: "critical" }), program({ sync_status: "syncing" })],
     });
-    expect([healthOf(node), syncOf(node)]).toEqual(["critical", "syncing"]);
+    expect([healthOf(node, NOW), syncOf(node, NOW)]).toEqual(["critical", "syncing"]);
   });
 
   it("without a report is unknown, not healthy", () => {
-    expect([healthOf(fleetNode(1)), syncOf(fleetNode(1))]).toEqual(["unknown", "unknown"]);
+    const node = fleetNode(1);
+    expect([healthOf(node, NOW), syncOf(node, NOW)]).toEqual(["unknown", "unknown"]);
+    expect(healthLook("unknown", undefined, NOW).look.label).toBe("Not reported");
+  });
+
+  it("ROLL-30: that is down is unknown with the age of its last report, not healthy and synced", () => {
+    const down = fleetNode(1, { state: "down", programs: [program()] });
+    const late = fleetNode(2, { programs: [program()] });
+    const later = Date.parse(AT) + LIMITS.heartbeatLostMs;
+    for (const node of [down, late])
+      expect([healthOf(node, later), syncOf(node, later)]).toEqual(["unknown", "unknown"]);
+    expect(healthOf(down, NOW)).toBe("unknown");
+    expect(healthOf(late, NOW)).toBe("ok");
+    const { look, note } = healthLook(healthOf(down, later), down.programs[0], later);
+    expect(`${look.label}, ${note}`).toBe("Unknown, 3 min old");
   });
 
   it("that was revoked or never enrolled is not called active", () => {
@@ -22,11 +45,11 @@ describe("a node of the fleet", () => {
     expect(standingOf(fleetNode(1))).toBe("active");
   });
 
-  it("is late after three missed heartbeats, and not after two", () => {
+  it("ROLL-30: is late after three missed heartbeats, and not after two", () => {
     const at = Date.parse(AT);
-    expect(isSilent(fleetNode(1), at + 60_000)).toBe(false);
-    expect(isSilent(fleetNode(1), at + 91_000)).toBe(true);
-    expect(isSilent(fleetNode(1, { revoked_at: AT }), at + 91_000)).toBe(false);
+    expect(contactNow(fleetNode(1), at + 60_000)).toBe("current");
+    expect(contactNow(fleetNode(1), at + 91_000)).toBe("late");
+    expect(contactNow(fleetNode(1), at + 181_000)).toBe("lost");
   });
 });
 
@@ -36,7 +59,7 @@ describe("the filter", () => {
     fleetNode(2, { name: "edge-ams-02", binary_version: "1.20", state: "down" }),
     fleetNode(3, { name: "store-fra-03", binary_version: null }),
   ];
-  const found = (text: string) => filterNodes(nodes, text).map((node) => node.name);
+  const found = (text: string) => filterNodes(nodes, text, NOW).map((node) => node.name);
 
   it("finds all without a word, and asks for every word with several", () => {
     expect(found("  ")).toHaveLength(3);
@@ -64,6 +87,14 @@ describe("the filter", () => {
 });
 
 describe("the facets", () => {
+  it("ROLL-30: of twelve nodes, seven of them down, count five as healthy and seven as unknown", () => {
+    const nodes = Array.from({ length: 12 }, (_, index) =>
+      fleetNode(index, { programs: [program()], ...(index < 7 ? { state: "down" } : {}) }),
+    );
+    const counted = healthFacets(nodes, NOW).map(({ look, count }) => `${look.label} ${count}`);
+    expect(counted).toEqual(["Healthy 5", "Degraded 0", "Critical 0", "Unknown 7"]);
+  });
+
   it("count every node once and keep the usual states in their places", () => {
     const facets = standingFacets([
       fleetNode(1),
@@ -85,7 +116,7 @@ describe("the facets", () => {
       fleetNode(2, { binary_version: "2.0" }),
       fleetNode(3, { binary_version: "2.0" }),
     ];
-    expect(healthFacets(nodes).map((facet) => facet.count)).toEqual([0, 0, 0, 3]);
+    expect(healthFacets(nodes, NOW).map((facet) => facet.count)).toEqual([0, 0, 0, 3]);
     expect(versionFacets(nodes).map((facet) => facet.word)).toEqual(["version:2.0", "version:1.2"]);
   });
 });

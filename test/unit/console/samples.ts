@@ -87,6 +87,7 @@ export const fleetNode = (index: number, over: Partial<NodeView> = {}): NodeView
   id: nodeIdOf(index) as NodeView["id"],
   name: `node-${index}`,
   state: "active",
+  contact: "current",
   chain_profile_id: "harbor" as NodeView["chain_profile_id"],
   node_type: "full",
   roles: ["egress_service"],
@@ -115,6 +116,8 @@ export const program = (over: Partial<NodeView["programs"][number]> = {}): NodeV
   instance_id: null,
   started_at: null,
   restarts: 0,
+  as_of: AT,
+  last_reported: { application_health: "ok", sync_status: "synced" },
   ...over,
 });
 

@@ -2,9 +2,13 @@
 import type { NodeView } from "../../../core/protocol/operator-api.ts";
 import type { Pages } from "../../api/read-pages.ts";
 import { Icon } from "../../ui/icon.tsx";
+import { useNow } from "../../ui/use-now.ts";
 import { healthFacets, standingFacets, versionFacets, type Facet } from "./facets.ts";
 import { hasWord, toggleWord } from "./filter.ts";
 import "./facet-groups.css";
+
+/** Thousands of nodes are not counted again each second. */
+const COUNT_AGAIN_MS = 5_000;
 
 interface Props {
   /** Undefined while it is read: the groups stand already, and claim nothing. */
@@ -15,9 +19,10 @@ interface Props {
 
 export function FacetGroups({ nodes, filter, onFilter }: Props) {
   const items = nodes?.items ?? [];
+  const now = useNow(COUNT_AGAIN_MS);
   const groups = [
     { name: "State", facets: standingFacets(items) },
-    { name: "Health", facets: healthFacets(items) },
+    { name: "Health", facets: healthFacets(items, now) },
     { name: "Versions", facets: versionFacets(items) },
   ];
   return (

@@ -24,8 +24,8 @@ export function standingFacets(nodes: readonly NodeView[]): readonly Facet[] {
     }));
 }
 
-export function healthFacets(nodes: readonly NodeView[]): readonly Facet[] {
-  const counts = countBy(nodes, healthOf);
+export function healthFacets(nodes: readonly NodeView[], now: number): readonly Facet[] {
+  const counts = countBy(nodes, (node) => healthOf(node, now));
   return (Object.keys(HEALTH_LOOKS) as (keyof typeof HEALTH_LOOKS)[]).map((health) => ({
     word: `health:${health}`,
     look: HEALTH_LOOKS[health],

@@ -5,7 +5,7 @@
 import type { NodeView } from "../../../core/protocol/operator-api.ts";
 import { healthOf, standingOf, syncOf } from "./node-facts.ts";
 
-const PROPERTIES: Record<string, (node: NodeView) => string> = {
+const PROPERTIES: Record<string, (node: NodeView, now: number) => string> = {
   name: (node) => node.name,
   profile: (node) => node.chain_profile_id,
   type: (node) => node.node_type,
@@ -16,9 +16,9 @@ const PROPERTIES: Record<string, (node: NodeView) => string> = {
   rejection: (node) => node.last_rejection?.code ?? "none",
 };
 
-export function filterNodes(nodes: readonly NodeView[], text: string): readonly NodeView[] {
+export function filterNodes(nodes: readonly NodeView[], text: string, now: number): readonly NodeView[] {
   const tests = wordsOf(text).map(testOf);
-  return nodes.filter((node) => tests.every((test) => test(node)));
+  return nodes.filter((node) => tests.every((test) => test(node, now)));
 }
 
 /** Adds a word, or takes it away when it is there. */
@@ -31,19 +31,19 @@ export const hasWord = (text: string, word: string): boolean => wordsOf(text).in
 
 const wordsOf = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
 
-function testOf(word: string): (node: NodeView) => boolean {
+function testOf(word: string): (node: NodeView, now: number) => boolean {
   const [key, ...rest] = word.split(":");
   const property = Object.hasOwn(PROPERTIES, key!) ? PROPERTIES[key!] : undefined;
   // A property is compared whole: `version:1.2` must not find 1.20.
   if (property !== undefined && rest.length > 0) {
     const value = rest.join(":").toLowerCase();
-    return (node) => property(node).toLowerCase() === value;
+    return (node, now) => property(node, now).toLowerCase() === value;
   }
   const part = word.toLowerCase();
-  return (node) => textOf(node).includes(part);
+  return (node, now) => textOf(node, now).includes(part);
 }
 
-const textOf = (node: NodeView): string =>
-  [...Object.values(PROPERTIES).map((property) => property(node)), ...Object.entries(node.labels).flat()]
+const textOf = (node: NodeView, now: number): string =>
+  [...Object.values(PROPERTIES).map((property) => property(node, now)), ...Object.entries(node.labels).flat()]
     .join("\n")
     .toLowerCase();

@@ -6,6 +6,7 @@ import { useFleetEvents } from "../../api/use-fleet-events.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { useNow } from "../../ui/use-now.ts";
 import { usePageTitle } from "../../ui/use-page-title.ts";
 import { ActiveRollouts } from "./active-rollouts.tsx";
 import { FacetGroups } from "./facet-groups.tsx";
@@ -13,6 +14,8 @@ import { FilterBox } from "./filter-box.tsx";
 import { filterNodes } from "./filter.ts";
 import { NodeTable } from "./node-table.tsx";
 import "./fleet-page.css";
+
+const FILTER_AGAIN_MS = 5_000;
 
 interface Props {
   readonly filter: string;
@@ -24,7 +27,7 @@ export function FleetPage({ filter, onFilter }: Props) {
   useFleetEvents();
   const { data, error, refetch } = useQuery(nodesQuery);
   // Typing stays quick while a long table follows.
-  const shown = filterNodes(data?.items ?? [], useDeferredValue(filter));
+  const shown = filterNodes(data?.items ?? [], useDeferredValue(filter), useNow(FILTER_AGAIN_MS));
   return (
     <div className="page">
       <h1>Fleet</h1>

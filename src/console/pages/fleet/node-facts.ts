@@ -1,27 +1,56 @@
 /** One node in the words of the fleet table: the worst of its programs speaks for it. */
-import { LIMITS } from "../../../core/limits.ts";
-import { APPLICATION_HEALTH, SYNC_STATUS } from "../../../core/protocol/agent-api.ts";
-import type { NodeView } from "../../../core/protocol/operator-api.ts";
-import { NODE_STATE_LOOKS, type HEALTH_LOOKS, type Look, type SYNC_LOOKS } from "../../ui/tones.ts";
+import {
+  claimOf,
+  contactOf,
+  worstHealth,
+  worstSync,
+  type ClaimedHealth,
+  type ClaimedSync,
+  type Contact,
+} from "../../../core/health/claim.ts";
+import type { NodeView, ProgramView } from "../../../core/protocol/operator-api.ts";
+import { ageText } from "../../ui/time-text.ts";
+import { HEALTH_LOOKS, NODE_STATE_LOOKS, SYNC_LOOKS, type Look } from "../../ui/tones.ts";
 
-export type Health = keyof typeof HEALTH_LOOKS;
-export type Sync = keyof typeof SYNC_LOOKS;
-
-/** Both lists in core run from best to worst. */
-const worst = <T extends string>(order: readonly T[], values: readonly T[]): T | "unknown" =>
-  order.findLast((value) => values.includes(value)) ?? "unknown";
-
-export const healthOf = (node: NodeView): Health =>
-  worst(
-    APPLICATION_HEALTH,
-    node.programs.map((program) => program.application_health),
+/** Decided anew as time passes: rows that were read a minute ago are not true for ever. */
+export const contactNow = (node: NodeView, now: number): Contact =>
+  contactOf(
+    {
+      state: node.state,
+      isEnrolled: node.enrolled,
+      isRevoked: node.revoked_at !== null,
+      heardAt: node.last_heartbeat_at === null ? null : Date.parse(node.last_heartbeat_at),
+    },
+    now,
   );
 
-export const syncOf = (node: NodeView): Sync =>
-  worst(
-    SYNC_STATUS,
-    node.programs.map((program) => program.sync_status),
-  );
+const claimsOf = (node: NodeView, now: number) => {
+  const contact = contactNow(node, now);
+  return node.programs.map((program) => claimOf(program, contact));
+};
+
+export const healthOf = (node: NodeView, now: number): ClaimedHealth =>
+  worstHealth(claimsOf(node, now).map((claim) => claim.application_health));
+
+export const syncOf = (node: NodeView, now: number): ClaimedSync =>
+  worstSync(claimsOf(node, now).map((claim) => claim.sync_status));
+
+/** A chip for what is claimed, and beside an unknown one how old the last report is. */
+export interface ClaimLook {
+  readonly look: Look;
+  readonly note: string | undefined;
+}
+
+export const healthLook = (health: ClaimedHealth, program: ProgramView | undefined, now: number): ClaimLook =>
+  claimLook(HEALTH_LOOKS[health], health, program, now);
+export const syncLook = (sync: ClaimedSync, program: ProgramView | undefined, now: number): ClaimLook =>
+  claimLook(SYNC_LOOKS[sync], sync, program, now);
+
+function claimLook(look: Look, claim: string, program: ProgramView | undefined, now: number): ClaimLook {
+  if (claim !== "unknown") return { look, note: undefined };
+  if (program === undefined) return { look: { ...look, label: "Not reported" }, note: undefined };
+  return { look, note: ageText(program.as_of, now).replace(/ ago$/, " old") };
+}
 
 export type Standing = NodeView["state"] | "revoked" | "awaiting";
 
@@ -36,12 +65,3 @@ export const STANDING_LOOKS: Record<Standing, Look> = {
   revoked: { tone: "neutral", icon: "dash", label: "Revoked" },
   awaiting: { tone: "neutral", icon: "circle", label: "Not enrolled" },
 };
-
-/** Three missed beats: one may be lost on the way. */
-const SILENT_MS = 3 * LIMITS.heartbeatIntervalMs;
-
-export const isSilent = (node: NodeView, now: number): boolean =>
-  node.enrolled &&
-  node.revoked_at === null &&
-  node.last_heartbeat_at !== null &&
-  now - Date.parse(node.last_heartbeat_at) > SILENT_MS;

@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import type { NodeView } from "../../../core/protocol/operator-api.ts";
 import { Chip } from "../../ui/chip.tsx";
-import { HEALTH_LOOKS, SYNC_LOOKS } from "../../ui/tones.ts";
+import { HealthChip, SyncChip } from "./claim-chip.tsx";
 import { HeartbeatAge } from "./heartbeat-age.tsx";
-import { healthOf, STANDING_LOOKS, standingOf, syncOf } from "./node-facts.ts";
+import { STANDING_LOOKS, standingOf } from "./node-facts.ts";
 
 /** Unchanged nodes keep their identity across reads, so only what changed is drawn. */
 export const NodeRow = memo(function NodeRow({ node }: { readonly node: NodeView }) {
@@ -24,10 +24,10 @@ export const NodeRow = memo(function NodeRow({ node }: { readonly node: NodeView
         {node.binary_version ?? <span className="muted">unknown</span>}
       </td>
       <td data-label="Health">
-        <Chip look={HEALTH_LOOKS[healthOf(node)]} />
+        <HealthChip node={node} />
       </td>
       <td data-label="Sync">
-        <Chip look={SYNC_LOOKS[syncOf(node)]} />
+        <SyncChip node={node} />
       </td>
       <td data-label="Heartbeat">
         <HeartbeatAge node={node} />

@@ -35,7 +35,7 @@ export function NodePage({ id }: { readonly id: string }) {
       {node === undefined ? null : (
         <div className="node-panels">
           <LastRejection rejection={node.last_rejection} />
-          <Programs programs={node.programs} />
+          <Programs node={node} />
           <Upgrades nodeId={node.id} />
           <NodeFacts node={node} />
           <AppliedSnapshots nodeId={node.id} applied={node.applied} />

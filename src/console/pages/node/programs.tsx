@@ -1,11 +1,13 @@
 /** What runs beside what is installed: two fingerprints that differ are the first thing to see. */
-import type { ProgramReport } from "../../../core/protocol/agent-api.ts";
+import type { NodeView, ProgramView } from "../../../core/protocol/operator-api.ts";
+import { claimOf, type Contact } from "../../../core/health/claim.ts";
 import { Age } from "../../ui/age.tsx";
 import { Chip } from "../../ui/chip.tsx";
 import { Copyable, shortDigest } from "../../ui/copyable.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { HEALTH_LOOKS, SYNC_LOOKS } from "../../ui/tones.ts";
 import { TableHead } from "../../ui/table-head.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { contactNow, healthLook, syncLook } from "../fleet/node-facts.ts";
 
 const COLUMNS = [
   "Program",
@@ -18,11 +20,18 @@ const COLUMNS = [
   "Restarts",
 ] as const;
 
-export function Programs({ programs }: { readonly programs: readonly ProgramReport[] }) {
+export function Programs({ node }: { readonly node: NodeView }) {
+  const { programs, last_heartbeat_at } = node;
+  const contact = contactNow(node, useNow());
   return (
     <section className="panel" aria-labelledby="programs-heading">
       <div className="panel-head">
         <h2 id="programs-heading">Programs</h2>
+        {contact === "late" || contact === "lost" ? (
+          <p className="muted">
+            As last reported, <Age at={last_heartbeat_at} />. Nothing was heard since.
+          </p>
+        ) : null}
       </div>
       {programs.length === 0 ? (
         <Empty title="The agent has reported no program yet.">
@@ -33,7 +42,7 @@ export function Programs({ programs }: { readonly programs: readonly ProgramRepo
           <TableHead columns={COLUMNS} />
           <tbody>
             {programs.map((program) => (
-              <ProgramRow key={program.chain_profile_id} program={program} />
+              <ProgramRow key={program.chain_profile_id} program={program} contact={contact} />
             ))}
           </tbody>
         </table>
@@ -42,7 +51,14 @@ export function Programs({ programs }: { readonly programs: readonly ProgramRepo
   );
 }
 
-function ProgramRow({ program }: { readonly program: ProgramReport }) {
+interface RowProps {
+  readonly program: ProgramView;
+  readonly contact: Contact;
+}
+
+function ProgramRow({ program, contact }: RowProps) {
+  const now = useNow();
+  const claim = claimOf(program, contact);
   const { running_fingerprint: running, installed_fingerprint: installed } = program;
   return (
     <tr>
@@ -51,10 +67,10 @@ function ProgramRow({ program }: { readonly program: ProgramReport }) {
         {program.version ?? <span className="muted">none</span>}
       </td>
       <td data-label="Health">
-        <Chip look={HEALTH_LOOKS[program.application_health]} />
+        <Chip {...healthLook(claim.application_health, program, now)} />
       </td>
       <td data-label="Sync">
-        <Chip look={SYNC_LOOKS[program.sync_status]} />
+        <Chip {...syncLook(claim.sync_status, program, now)} />
       </td>
       <td data-label="Running">
         <Fingerprint value={running} name="running fingerprint" absent="not running" />

@@ -1,6 +1,7 @@
 /** What stands between a canary and the rest, in words: who runs it, how they are, how long, what is still open. */
 import type { NodeUpgradeView, NodeView, RolloutView } from "../../../core/protocol/operator-api.ts";
 import { isActive, isSettled } from "../../../core/rollout/states.ts";
+import { healthOf } from "../fleet/node-facts.ts";
 import { durationText, untilText } from "../../ui/time-text.ts";
 
 export type GateState =
@@ -45,12 +46,12 @@ export function openPoints(
 ): readonly string[] {
   const unsettled = canary.filter((node) => !isSettled(node.status)).length;
   const failed = canary.filter(({ status }) => status === "failed" || status === "failed_rollback").length;
-  const unwell = live.filter((node) => node !== undefined && !isWell(node)).map((node) => node!.name);
+  const unwell = live.flatMap((node) => (node === undefined || isWell(node, now) ? [] : [node.name]));
   const left = rollout.intent === null ? "" : untilText(rollout.intent.not_after, now);
   return [
     ...(unsettled === 0 ? [] : [`${count(unsettled, "canary node")} not judged yet`]),
     ...(failed === 0 ? [] : [`${count(failed, "canary node")} failed`]),
-    ...(unwell.length === 0 ? [] : [`not healthy right now: ${unwell.join(", ")}`]),
+    ...(unwell.length === 0 ? [] : [`not known to be healthy now: ${unwell.join(", ")}`]),
     ...(left === null
       ? ["the signed window is over: approve with `fairlead rollout approve-canary --manifest`"]
       : []),
@@ -60,8 +61,9 @@ export function openPoints(
 export const count = (many: number, one: string, several = `${one}s`): string =>
   `${many} ${many === 1 ? one : several}`;
 
-const isWell = ({ state, programs }: NodeView): boolean =>
-  (state === "active" || state === "maintenance") &&
-  programs.every(
-    ({ application_health }) => application_health === "ok" || application_health === "degraded",
+function isWell(node: NodeView, now: number): boolean {
+  const health = healthOf(node, now);
+  return (
+    (node.state === "active" || node.state === "maintenance") && (health === "ok" || health === "degraded")
   );
+}

@@ -8,8 +8,9 @@ import { nodeQuery } from "../../api/queries.ts";
 import { Chip } from "../../ui/chip.tsx";
 import { ReasonDialog } from "../../ui/reason-dialog.tsx";
 import { dateTimeText, untilText } from "../../ui/time-text.ts";
-import { HEALTH_LOOKS, SYNC_LOOKS, type Look } from "../../ui/tones.ts";
+import type { Look } from "../../ui/tones.ts";
 import { useNow } from "../../ui/use-now.ts";
+import { healthLook, healthOf, syncLook, syncOf } from "../fleet/node-facts.ts";
 import {
   canaryNodes,
   count,
@@ -61,7 +62,7 @@ export function CanaryPanel({ rollout, nodes }: Props) {
       <div className="canary-body">
         <ul className="canary-nodes" aria-label="Canary nodes">
           {canary.slice(0, LIVE_NODES_MAX).map((node, at) => (
-            <CanaryNode key={node.node_id} node={node} live={liveNodes[at]} />
+            <CanaryNode key={node.node_id} node={node} live={liveNodes[at]} now={now} />
           ))}
           {canary.length > LIVE_NODES_MAX ? (
             <li className="muted">and {canary.length - LIVE_NODES_MAX} more</li>
@@ -111,16 +112,24 @@ function Approve({ rollout }: { readonly rollout: RolloutView }) {
   );
 }
 
-function CanaryNode({ node, live }: { readonly node: NodeUpgradeView; readonly live: NodeView | undefined }) {
+interface CanaryNodeProps {
+  readonly node: NodeUpgradeView;
+  readonly live: NodeView | undefined;
+  readonly now: number;
+}
+
+function CanaryNode({ node, live, now }: CanaryNodeProps) {
   const program = live?.programs[0];
+  const health = live === undefined ? "unknown" : healthOf(live, now);
+  const sync = live === undefined ? "unknown" : syncOf(live, now);
   return (
     <li>
       <Link to="/nodes/$nodeId" params={{ nodeId: node.node_id }}>
         {node.node_name}
       </Link>
       <Chip look={nodeLook(node)} />
-      <Chip look={HEALTH_LOOKS[program?.application_health ?? "unknown"]} />
-      <Chip look={SYNC_LOOKS[program?.sync_status ?? "unknown"]} />
+      <Chip {...healthLook(health, program, now)} />
+      <Chip {...syncLook(sync, program, now)} />
     </li>
   );
 }

@@ -92,6 +92,7 @@ function entryOf(event: FleetEvent): TimelineEntry | null {
     case "group.signal":
     case "incident.acknowledged":
     case "incident.resolved":
+    case "node.state":
     case "node.enrolled":
     case "node.revoked":
     case "node.rejection":
