@@ -3,7 +3,6 @@ import { isActive } from "../../core/rollout/states.ts";
 import type { Call, Result } from "../call.ts";
 import { resolveGroup } from "../group/find.ts";
 import { signalGroup } from "../group/signal.ts";
-import { groupStatusText } from "../group/text.ts";
 import { calledOff, cancelSigner } from "../rollout/called-off.ts";
 import { withSession } from "../session.ts";
 
@@ -17,10 +16,7 @@ export const run = (call: Call): Promise<Result> =>
       return intent === null ? [] : [{ rollout_id: rollout.id, intent }];
     });
     const more = voids.length === 0 ? {} : { void_intents: voids };
-    const group = await signalGroup(call, session.api, before, "cancel", more);
-    const signed = voids.length === 0 ? "" : `, ${voids.length} of its components signed as called off`;
-    return {
-      data: group,
-      text: `cancel of group ${group.id} is noted${signed}; it is ${groupStatusText(group)}`,
-    };
+    const { group, effect } = await signalGroup(call, session.api, before, "cancel", more);
+    const signed = voids.length === 0 ? "" : `, ${voids.length} of its components signed as called off,`;
+    return { data: group, text: `cancel of group ${group.id}${signed} ${effect}` };
   });

@@ -15,6 +15,7 @@ import { checkStrategyFields } from "../../core/rollout/create.ts";
 import { checkCreationRules } from "../../core/rollout/creation-rules.ts";
 import type { Call, Result } from "../call.ts";
 import { isTransient } from "../events/transient.ts";
+import { signalGroup } from "../group/signal.ts";
 import { optionsOf } from "../options.ts";
 import { chooseNodes } from "../rollout/choose-nodes.ts";
 import {
@@ -45,8 +46,8 @@ export const run = (call: Call): Promise<Result> =>
     if (options.localChecks) checkLocally(file, components); // (3)
     const request = await requestFor(call, session, options, file, components);
     const created = await send(session, request, options.sign);
-    const group = options.start ? await start(session, created, options.reason) : created;
-    return { data: group, text: summary(group), notes: nextStep(group) };
+    const group = options.start ? await start(call, session, created) : created;
+    return { data: group, text: summary(group), notes: nextStep(group, options.start) };
   });
 
 function checkLocally(file: GroupFile, components: readonly WishedComponent[]): void {
@@ -105,12 +106,12 @@ async function send(session: Session, body: GroupCreate, sign: boolean): Promise
 }
 
 /** The group stands even if its start is refused: the message says which one it is. */
-async function start(session: Session, { id }: GroupView, reason: string | undefined): Promise<GroupView> {
+async function start(call: Call, session: Session, created: GroupView): Promise<GroupView> {
   try {
-    const body = reason === undefined ? {} : { reason };
-    return await session.api.post(`/api/v1/rollout-groups/${id}/start`, body, GroupView);
+    return (await signalGroup(call, session.api, created, "start")).group;
   } catch (error) {
     if (!(error instanceof FairleadError)) throw error;
+    const { id } = created;
     const message = `group ${id} was created but not started: ${error.message}`;
     throw new FairleadError(error.code, message, { ...error.detail, group_id: id }, error);
   }
@@ -126,5 +127,6 @@ const summary = (group: GroupView): string =>
     ),
   ].join("\n");
 
-const nextStep = ({ id, status }: GroupView): string =>
-  `next: fairlead group ${status === "pending" ? "start" : "watch"} ${id.slice(0, 8)}`;
+/** A start that the server has not applied yet is not asked for a second time. */
+const nextStep = ({ id, status }: GroupView, isStarted: boolean): string =>
+  `next: fairlead group ${status === "pending" && !isStarted ? "start" : "watch"} ${id.slice(0, 8)}`;

@@ -3,7 +3,6 @@ import type { Call, Result } from "../call.ts";
 import { resolveRollout } from "../resolve.ts";
 import { calledOff, cancelSigner } from "../rollout/called-off.ts";
 import { signalRollout } from "../rollout/signal.ts";
-import { standing } from "../rollout/standing.ts";
 import { withSession } from "../session.ts";
 
 export const run = (call: Call): Promise<Result> =>
@@ -12,9 +11,6 @@ export const run = (call: Call): Promise<Result> =>
     const signer = await cancelSigner(call, session);
     const intent = signer === null ? null : calledOff(call, session, signer, rollout);
     const cancelled = await signalRollout(call, session.api, rollout, { verb: "cancel", intent });
-    const signed = intent === null ? "" : ", signed as called off";
-    return {
-      data: cancelled,
-      text: `cancel of rollout ${rollout.id} is noted${signed}; it is ${standing(cancelled)}`,
-    };
+    const signed = intent === null ? "" : ", signed as called off,";
+    return { data: cancelled.rollout, text: `cancel of rollout ${rollout.id}${signed} ${cancelled.effect}` };
   });

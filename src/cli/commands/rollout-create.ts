@@ -13,6 +13,7 @@ import { optionsOf } from "../options.ts";
 import { chooseNodes } from "../rollout/choose-nodes.ts";
 import { CreateOptions } from "../rollout/options.ts";
 import { explainKeyless, releaseSigner } from "../rollout/release-signer.ts";
+import { signalRollout } from "../rollout/signal.ts";
 import { signedRequest } from "../rollout/signed-request.ts";
 import { wishOf } from "../rollout/wish.ts";
 import { withSession, type Session } from "../session.ts";
@@ -29,9 +30,9 @@ export const run = (call: Call): Promise<Result> =>
     const nodes = await chooseNodes(session.api, wish.profile, wish.choice, options.node);
     const request = signedRequest(call, session, wish, nodes, options, signer); // (1)
     const created = await send(session, request, options);
-    const rollout = options.start ? await start(session, created, options.reason) : created;
+    const rollout = options.start ? await start(call, session, created) : created;
     const signed = request.intent !== undefined;
-    return { data: rollout, text: summary(rollout, signed), notes: nextStep(rollout) };
+    return { data: rollout, text: summary(rollout, signed), notes: nextStep(rollout, options.start) };
   });
 
 async function send(session: Session, body: RolloutCreate, { sign }: CreateOptions): Promise<RolloutView> {
@@ -43,17 +44,9 @@ async function send(session: Session, body: RolloutCreate, { sign }: CreateOptio
 }
 
 /** The rollout stands even if its start is refused: the message says which one it is. */
-async function start(
-  session: Session,
-  created: RolloutView,
-  reason: string | undefined,
-): Promise<RolloutView> {
+async function start(call: Call, session: Session, created: RolloutView): Promise<RolloutView> {
   try {
-    return await session.api.post(
-      `/api/v1/rollouts/${created.id}/start`,
-      reason === undefined ? {} : { reason },
-      RolloutView,
-    );
+    return (await signalRollout(call, session.api, created, { verb: "start" })).rollout;
   } catch (error) {
     if (!(error instanceof FairleadError)) throw error;
     const message = `rollout ${created.id} was created but not started: ${error.message}`;
@@ -65,5 +58,6 @@ const summary = (rollout: RolloutView, signed: boolean): string =>
   `rollout ${rollout.id}: ${rollout.chain_profile_id} ${rollout.source_version} → ${rollout.target_version} ` +
   `on ${rollout.counters.total} nodes in ${rollout.batch_count} batches, ${signed ? "signed" : "unsigned"}, ${rollout.status}`;
 
-const nextStep = ({ id, status }: RolloutView): string =>
-  `next: fairlead rollout ${status === "pending" ? "start" : "watch"} ${id.slice(0, 8)}`;
+/** A start that the server has not applied yet is not asked for a second time. */
+const nextStep = ({ id, status }: RolloutView, isStarted: boolean): string =>
+  `next: fairlead rollout ${status === "pending" && !isStarted ? "start" : "watch"} ${id.slice(0, 8)}`;

@@ -8,7 +8,6 @@ import { listUpgrades } from "../pages.ts";
 import { resolveRollout } from "../resolve.ts";
 import { signAgain } from "../rollout/sign-again.ts";
 import { signalRollout } from "../rollout/signal.ts";
-import { standing } from "../rollout/standing.ts";
 import { withSession, type Session } from "../session.ts";
 
 const Options = z.object({ node: z.string().optional() });
@@ -29,9 +28,10 @@ function nodeSignal(signal: string, sign: Sign) {
         const about = node === undefined ? null : memberOf(await listUpgrades(session.api, id), node);
         const intent = await sign(call, session, id);
         const named = about === null ? {} : { nodeId: about.node_id };
-        const rollout = await signalRollout(call, session.api, before, { verb: signal, intent, ...named });
+        const wish = { verb: signal, intent, ...named };
+        const { rollout, effect } = await signalRollout(call, session.api, before, wish);
         const whom = about === null ? "every failed node" : about.node_name;
-        const text = `${signal} of ${whom} in rollout ${id} is noted; it is ${standing(rollout)}`;
+        const text = `${signal} of ${whom} in rollout ${id} ${effect}`;
         return { data: rollout, text };
       }),
   };

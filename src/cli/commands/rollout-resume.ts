@@ -6,7 +6,6 @@ import type { Call, Result } from "../call.ts";
 import { resolveRollout } from "../resolve.ts";
 import { signAgain } from "../rollout/sign-again.ts";
 import { signalRollout } from "../rollout/signal.ts";
-import { standing } from "../rollout/standing.ts";
 import { withSession } from "../session.ts";
 
 export const signedSignalCommand = (signal: "resume" | "rollback" | "approve-canary") => ({
@@ -14,11 +13,8 @@ export const signedSignalCommand = (signal: "resume" | "rollback" | "approve-can
     withSession(call, async (session) => {
       const before = await resolveRollout(session.api, call.args[0]!);
       const intent = await signAgain(call, session, before.id);
-      const rollout = await signalRollout(call, session.api, before, { verb: signal, intent });
+      const { rollout, effect } = await signalRollout(call, session.api, before, { verb: signal, intent });
       const how = intent === null ? "" : " under a new intent";
-      return {
-        data: rollout,
-        text: `${signal} of rollout ${rollout.id}${how} is noted; it is ${standing(rollout)}`,
-      };
+      return { data: rollout, text: `${signal} of rollout ${rollout.id}${how} ${effect}` };
     }),
 });

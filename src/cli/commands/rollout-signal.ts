@@ -2,17 +2,13 @@
 import type { Call, Result } from "../call.ts";
 import { resolveRollout } from "../resolve.ts";
 import { signalRollout } from "../rollout/signal.ts";
-import { standing } from "../rollout/standing.ts";
 import { withSession } from "../session.ts";
 
 export const signalCommand = (signal: string) => ({
   run: (call: Call): Promise<Result> =>
     withSession(call, async ({ api }) => {
       const before = await resolveRollout(api, call.args[0]!);
-      const rollout = await signalRollout(call, api, before, { verb: signal });
-      return {
-        data: rollout,
-        text: `${signal} of rollout ${rollout.id} is noted; it is ${standing(rollout)}`,
-      };
+      const { rollout, effect } = await signalRollout(call, api, before, { verb: signal });
+      return { data: rollout, text: `${signal} of rollout ${rollout.id} ${effect}` };
     }),
 });

@@ -1,11 +1,18 @@
-/** A signal to a group, and where it stands then. */
+/** A signal to a group, and its state with the signal applied. */
 import { stepGroup, type GroupSignalKind } from "../../core/group/states.ts";
 import { type GroupSignalRequest, GroupView } from "../../core/protocol/group-api.ts";
 import type { Api } from "../api.ts";
 import type { Call } from "../call.ts";
 import { sendSignal } from "../signals/send.ts";
-import { takeEffect } from "../signals/take-effect.ts";
+import { effectText, takeEffect } from "../signals/take-effect.ts";
 import { readGroup } from "./find.ts";
+import { groupStatusText } from "./text.ts";
+
+interface SignalledGroup {
+  readonly group: GroupView;
+  /** The end of a sentence about the signal. */
+  readonly effect: string;
+}
 
 export async function signalGroup(
   call: Call,
@@ -13,8 +20,16 @@ export async function signalGroup(
   before: GroupView,
   signal: GroupSignalKind,
   more: Omit<GroupSignalRequest, "reason"> = {},
-): Promise<GroupView> {
+): Promise<SignalledGroup> {
   const { id } = before;
   const answered = await sendSignal(call, api, `/api/v1/rollout-groups/${id}/${signal}`, GroupView, more);
-  return takeEffect(before, answered, stepGroup(before.status, signal), () => readGroup(api, id));
+  const isApplied = (now: GroupView): boolean => shows(signal, before, now);
+  const effect = await takeEffect(answered, isApplied, () => readGroup(api, id));
+  return { group: effect.now, effect: effectText(groupStatusText(effect.now), effect.isApplied) };
+}
+
+/** Pause and cancel of a running group are carried until its component is at a boundary. */
+function shows(signal: GroupSignalKind, before: GroupView, now: GroupView): boolean {
+  if (now.status !== before.status || stepGroup(before.status, signal) === undefined) return true;
+  return (signal === "pause" && now.pause_requested) || (signal === "cancel" && now.cancel_requested);
 }

@@ -1,28 +1,31 @@
 /**
- * A signal is a row that the drive reads a moment later. Where it changes the state at once, that moment is waited for,
- * so that a script that says `wait` next does not find the state from before its own signal.
+ * A signal is a row that the drive reads a moment later. Its effect is waited for, so that the answer is not the state
+ * from before the signal, and a script that says `wait` next does not find that state either.
  */
 import { sleep } from "../../host/clock.ts";
 
 const LOOK_EVERY_MS = 100;
-const LOOKS_MAX = 20;
+const LOOKS_MAX = 50;
 
-interface Standing {
-  readonly status: string;
+export interface Signalled<T> {
+  readonly now: T;
+  /** False: the server has stored the signal and not applied it within the wait. */
+  readonly isApplied: boolean;
 }
 
-/** `next` is what the table of states says; a running one changes at its own time, so it is not waited for. */
-export async function takeEffect<T extends Standing>(
-  before: Standing,
+export async function takeEffect<T>(
   answered: T,
-  next: string | undefined,
+  isApplied: (now: T) => boolean,
   reread: () => Promise<T>,
-): Promise<T> {
-  if (next === undefined || next === before.status || before.status === "running") return answered;
+): Promise<Signalled<T>> {
   let now = answered;
-  for (let look = 0; now.status === before.status && look < LOOKS_MAX; look++) {
+  for (let look = 0; !isApplied(now) && look < LOOKS_MAX; look++) {
     await sleep(LOOK_EVERY_MS);
     now = await reread();
   }
-  return now;
+  return { now, isApplied: isApplied(now) };
 }
+
+/** What a signal's answer says: the state with the signal in it, or that it is not in it yet. */
+export const effectText = (state: string, isApplied: boolean): string =>
+  isApplied ? `is noted; it is ${state}` : `is noted and not applied yet; it is still ${state}`;

@@ -1,6 +1,6 @@
 /** The live picture: view and time in, text out. It fits a terminal of 24 lines, however many nodes there are. */
 import { timeLeftMs } from "../../core/rollout/pace.ts";
-import { isActive, isSettled } from "../../core/rollout/states.ts";
+import { isActive, type NodeUpgradeStatus } from "../../core/rollout/states.ts";
 import { durationText } from "../duration.ts";
 import { printable, type Paint } from "../output.ts";
 import { statusText } from "../rollout-text.ts";
@@ -24,7 +24,7 @@ export function renderWatch(view: WatchView, now: number, paint: Paint, width: n
   const next = nextStep(rollout);
   return [
     `${title}  ${status}  ${paint("dim", elapsed(view, now))}`,
-    [progressLine(nodes), ...leftText(view, now)].join("  "),
+    [progressLine(nodes, paint), ...leftText(view, now)].join("  "),
     clip(batchLine(rollout.batch_count, rollout.current_batch, nodes), width),
     ...groups.slice(0, GROUPS_SHOWN_MAX).map((group) => {
       const [mark, style] = NODE_MARKS[group.status];
@@ -50,12 +50,39 @@ export function leftText({ rollout, pace }: Pick<WatchView, "rollout" | "pace">,
   return [`time left ${left === null ? "unknown" : `about ${durationText(left)}`}`];
 }
 
-function progressLine(nodes: readonly WatchNode[]): string {
-  const done = nodes.filter((node) => isSettled(node.status)).length;
-  const share = nodes.length === 0 ? 0 : done / nodes.length;
-  const filled = Math.floor(share * BAR_CHARS);
-  const bar = `${"█".repeat(filled)}${"░".repeat(BAR_CHARS - filled)}`;
-  return `${bar} ${done}/${nodes.length} nodes  ${Math.floor(share * 100)}%`;
+/** The parts of the bar from the left. A sign of its own each: a terminal without colours tells them apart too. */
+const BAR_PARTS = [
+  { sign: "█", style: "green", statuses: ["succeeded"], words: null },
+  { sign: "▒", style: "yellow", statuses: ["rolled_back"], words: "rolled back" },
+  { sign: "✗", style: "red", statuses: ["failed", "failed_rollback"], words: "failed" },
+  { sign: "-", style: "dim", statuses: ["skipped"], words: "skipped" },
+] as const satisfies readonly {
+  readonly sign: string;
+  readonly style: Parameters<Paint>[0];
+  readonly statuses: readonly NodeUpgradeStatus[];
+  readonly words: string | null;
+}[];
+
+/** Only upgraded nodes are progress. A part with any node has at least one sign, as far as there is room. */
+function progressLine(nodes: readonly WatchNode[], paint: Paint): string {
+  const counted = BAR_PARTS.map((part) => ({
+    ...part,
+    count: nodes.filter(({ status }) => (part.statuses as readonly string[]).includes(status)).length,
+  }));
+  let room = BAR_CHARS;
+  const parts = counted.map(({ sign, style, count }) => {
+    const share = Math.floor((count / Math.max(1, nodes.length)) * BAR_CHARS);
+    const chars = Math.min(room, count > 0 ? Math.max(1, share) : 0);
+    room -= chars;
+    return chars === 0 ? "" : paint(style, sign.repeat(chars));
+  });
+  const upgraded = counted[0]!.count;
+  const share = nodes.length === 0 ? 0 : Math.floor((upgraded / nodes.length) * 100);
+  const others = counted.flatMap(({ words, count }) =>
+    words === null || count === 0 ? [] : [`${count} ${words}`],
+  );
+  const bar = `${parts.join("")}${"░".repeat(room)}`;
+  return [`${bar} ${upgraded}/${nodes.length} nodes upgraded  ${share}%`, ...others].join(", ");
 }
 
 /** One mark per batch while they fit on a line; else how many of each. */

@@ -57,10 +57,14 @@ async function groupSite(text = GROUP_FILE, refuse?: ReturnType<typeof refusal>)
   const { key } = await site();
   let created: GroupCreate | undefined;
   let lost = 0;
+  let looks = 0;
   const fixture = await serve(({ method, url: { pathname }, body }) => {
     if (pathname === "/api/v1/auth/token") return TOKEN_ANSWER;
     if (pathname === "/api/v1/nodes") return { json: { nodes: NODES, next_cursor: null } };
-    if (pathname.endsWith("/start")) return { json: { ...viewOf(created!), status: "running" } };
+    // As the server does: the signal is a row, and the drive applies it after the answer.
+    if (pathname.endsWith("/start")) return { json: viewOf(created!) };
+    if (created !== undefined && pathname.endsWith(created.id))
+      return { json: { ...viewOf(created), status: ++looks < 3 ? "pending" : "running" } };
     if (method !== "POST" || pathname !== "/api/v1/rollout-groups") return undefined;
     if (refuse !== undefined && lost++ === 0) return refuse;
     created = GroupCreate.parse(body);

@@ -95,7 +95,8 @@ describe("naming nodes and rollouts (USE-2)", () => {
   test.each(["start", "pause", "resume", "cancel"])(
     "rollout %s goes to the resolved id with its reason",
     async (verb) => {
-      const { env, asked } = await site([], [rolloutSample()]);
+      const carried = { pause_requested: true, cancel_requested: true };
+      const { env, asked } = await site([], [rolloutSample(carried)]);
       const ran = await fairlead(["rollout", verb, "3f2a", "--reason", "because"], { env });
       expect(ran.code).toBe(0);
       expect(asked.at(-1)).toMatchObject({ method: "POST", body: { reason: "because" } });

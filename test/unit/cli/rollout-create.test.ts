@@ -84,11 +84,21 @@ describe("fairlead rollout create (USE-2, ROLL-1)", () => {
     expect(sent()!.node_ids).toEqual([uuid(1), uuid(6)]);
   });
 
+  test("--start answers with the rollout running and `watch` as the next step, not pending and `start`", async () => {
+    const { env } = await site();
+    const ran = await fairlead([...typed(), "--start"], { env });
+    expect(ran.out).toMatch(/, running\n$/);
+    expect(ran.err).toContain("next: fairlead rollout watch 3f2a0000");
+    const later = await fairlead(typed(), { env });
+    expect(later.out).toMatch(/, pending\n$/);
+    expect(later.err).toContain("next: fairlead rollout start 3f2a0000");
+  });
+
   test("--start starts it at once", async () => {
     const { env, asked } = await site();
     const ran = await fairlead([...typed(), "--start", "--reason", "now", "--json"], { env });
     expect(ran.json()).toMatchObject({ status: "running" });
-    expect(asked.at(-1)!.body).toEqual({ reason: "now" });
+    expect(asked.findLast(({ method }) => method === "POST")!.body).toEqual({ reason: "now" });
   });
 
   test("without a key nothing is signed, and --no-sign signs nothing with one", async () => {

@@ -49,12 +49,17 @@ config_changes:
 ${more}`;
 
 export async function site(nodes: readonly NodeView[] = NODES, refuse?: ReturnType<typeof refusal>) {
+  let looks = 0;
   const fixture = await serve(({ method, url: { pathname } }) => {
     if (pathname === "/api/v1/auth/token") return TOKEN_ANSWER;
     if (pathname === "/api/v1/nodes") return { json: { nodes, next_cursor: null } };
     if (pathname === "/api/v1/rollouts" && method === "POST")
       return refuse ?? { status: 201, json: rolloutSample({ status: "pending" }) };
-    if (pathname === `/api/v1/rollouts/${ROLLOUT_ID}/start`) return { status: 202, json: rolloutSample() };
+    // As the server does: the signal is a row, and the drive applies it after the answer.
+    if (pathname === `/api/v1/rollouts/${ROLLOUT_ID}/start`)
+      return { status: 202, json: rolloutSample({ status: "pending" }) };
+    if (pathname === `/api/v1/rollouts/${ROLLOUT_ID}`)
+      return { json: rolloutSample({ status: ++looks < 3 ? "pending" : "running" }) };
     return undefined;
   });
   const folder = await temporaryFolder();

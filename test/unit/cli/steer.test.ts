@@ -51,6 +51,31 @@ describe("signals to a rollout (ROLL-11, USE-2)", () => {
     expect((await run("resume", ROLLOUT_ID)).out).toContain("is noted; it is running");
   });
 
+  test.each([
+    ["pause", { pause_requested: true }, "running and pauses after this batch"],
+    ["cancel", { cancel_requested: true }, "running and ends after this batch"],
+    ["rollback", { rollback_requested: true }, "running and goes back when the nodes at work are settled"],
+  ])(
+    "ROLL-11: `rollout %s` of a running rollout answers when the server carries it",
+    async (verb, carried, said) => {
+      let looks = 0;
+      const { run } = await site(({ method, url }) => {
+        if (url.pathname.endsWith("/nodes")) return undefined;
+        if (method === "POST" || url.pathname !== BASE) return { json: rolloutSample({ status: "running" }) };
+        looks += 1;
+        return { json: rolloutSample({ status: "running", ...(looks < 4 ? {} : carried) }) };
+      });
+      expect((await run(verb, ROLLOUT_ID)).out).toContain(`is noted; it is ${said}`);
+    },
+  );
+
+  test("ROLL-11: a signal that the server does not apply in time is told as noted and not applied yet", async () => {
+    const { run } = await site(() => ({ json: rolloutSample({ status: "running" }) }));
+    const ran = await run("pause", ROLLOUT_ID);
+    expect(ran.out).toContain("is noted and not applied yet; it is still running");
+    expect(ran.code).toBe(0);
+  });
+
   test("a node that is no part of the rollout is not found, and skip without a node is refused", async () => {
     const { run, posted } = await site();
     expect((await run("retry", ROLLOUT_ID, "--node", "node-9")).code).toBe(5);

@@ -47,13 +47,32 @@ describe("the live view of a rollout (USE-2)", () => {
     model.apply(eventSample(3, "rollout.batch", { batch: 1 }));
     expect(picture(model)).toEqual([
       "rollout 3f2a0000  demo-http 1.0.0 → 2.0.0  running  1m 05s",
-      "██████░░░░░░░░░░░░░░░░░░░░░░░░ 1/5 nodes  20%  time left unknown",
+      "██████░░░░░░░░░░░░░░░░░░░░░░░░ 1/5 nodes upgraded  20%  time left unknown",
       "batch 2 of 3  ▶ · ·",
       "  ▶ node-1 in progress  STOPPED stop_node",
       "  ✔ node-2 succeeded",
       "  · 3 nodes pending",
       "why: UPGRADING: batch 1 of 3: 2 nodes at work",
     ]);
+  });
+
+  test("the bar counts only upgraded nodes as progress; failed and rolled back ones have signs and words of their own", () => {
+    const model = five();
+    for (const [n, status] of ["succeeded", "failed", "failed_rollback", "rolled_back"].entries())
+      model.apply(upgrade(n + 1, n + 1, status));
+    expect(picture(model)[1]).toBe(
+      "██████▒▒▒▒▒▒✗✗✗✗✗✗✗✗✗✗✗✗░░░░░░ 1/5 nodes upgraded  20%, 1 rolled back, 2 failed  time left unknown",
+    );
+    const painted = renderWatch(model.view(), NOW, (style, text) => `<${style}:${text}>`, 80);
+    expect(painted).toContain("<green:██████><yellow:▒▒▒▒▒▒><red:✗✗✗✗✗✗✗✗✗✗✗✗>");
+  });
+
+  test("the bar shows one failed node of a thousand", () => {
+    const nodes = Array.from({ length: 1_000 }, (_, n) => upgradeSample(n + 1, { status: "succeeded" }));
+    const model = watchModel(rolloutSample(), [upgradeSample(1, { status: "failed" }), ...nodes.slice(1)]);
+    expect(picture(model)[1]).toBe(
+      `${"█".repeat(29)}✗ 999/1000 nodes upgraded  99%, 1 failed  time left unknown`,
+    );
   });
 
   test("shows a failed node's error until the end, and why the rollout paused", () => {
