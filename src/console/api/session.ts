@@ -11,6 +11,10 @@ import { request, send } from "./http.ts";
 export type WhoAmI = z.infer<typeof WhoAmISchema>;
 
 let pendingCode: string | null = null;
+let isRedeeming = false;
+
+/** Whether a sign-in link is being used; a page with a session is only read. */
+export const isSigningIn = (): boolean => pendingCode !== null || isRedeeming;
 
 /** Called once, before the router reads the address. */
 export function takeSignInCode(): void {
@@ -36,6 +40,7 @@ async function redeem(): Promise<FairleadError | null> {
   if (pendingCode === null) return null;
   const code = pendingCode;
   pendingCode = null;
+  isRedeeming = true;
   try {
     await send("/auth/session", { method: "POST", body: { code } });
     return null;
@@ -50,6 +55,8 @@ async function redeem(): Promise<FairleadError | null> {
       undefined,
       error,
     );
+  } finally {
+    isRedeeming = false;
   }
 }
 

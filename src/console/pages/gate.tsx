@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Outlet } from "@tanstack/react-router";
 import { isSignedOut } from "../api/query-client.ts";
 import { whoamiQuery } from "../api/queries.ts";
+import { isSigningIn } from "../api/session.ts";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Shell } from "../ui/shell.tsx";
 import { SignInPage } from "./sign-in/sign-in-page.tsx";
@@ -21,7 +22,7 @@ export function Gate() {
     <main className="splash">
       <h1 className="visually-hidden">Fairlead</h1>
       {error === null ? (
-        <output>Signing in…</output>
+        <output>{isSigningIn() ? "Signing in…" : "Reading from the server…"}</output>
       ) : (
         <ErrorPanel
           error={error}

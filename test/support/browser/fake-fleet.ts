@@ -61,26 +61,33 @@ export async function startFakeFleet(nodeCount: number, batchSize: number) {
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
 
+  function say(node: number, data: object): void {
+    lastEvent += 1;
+    const event = {
+      id: lastEvent,
+      at: new Date().toISOString(),
+      kind: "node.upgrade",
+      rollout_id: ROLLOUT_ID,
+      group_id: null,
+      node_id: nodeIdOf(node),
+      actor: null,
+      data,
+    } as unknown as EventView;
+    const text = `id: ${event.id}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`;
+    for (const reader of readers) reader.write(text);
+  }
+
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     readers: () => readers.size,
     /** The node begins its next action. */
     tell(node: number, action: number): void {
-      lastEvent += 1;
       const { name, phase } = UPGRADE_ACTIONS[action % UPGRADE_ACTIONS.length]!;
       actions.set(node, action % UPGRADE_ACTIONS.length);
-      const event = {
-        id: lastEvent,
-        at: new Date().toISOString(),
-        kind: "node.upgrade",
-        rollout_id: ROLLOUT_ID,
-        group_id: null,
-        node_id: nodeIdOf(node),
-        actor: null,
-        data: { status: "in_progress", phase, action: name, error: null },
-      } as unknown as EventView;
-      const text = `id: ${event.id}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`;
-      for (const reader of readers) reader.write(text);
+      say(node, { status: "in_progress", phase, action: name, error: null });
+    },
+    fail(node: number, code: string, text: string): void {
+      say(node, { status: "failed", phase: null, action: null, error: { code, text } });
     },
     async stop(): Promise<void> {
       for (const reader of readers) reader.destroy();

@@ -1,5 +1,7 @@
 /** The timeline scrolls in its own box: what comes in on top pushes nothing else on the page. */
 import { memo } from "react";
+import { useConnection } from "../../api/connection.ts";
+import type { StreamState } from "../../api/event-stream.ts";
 import { clockText, dateTimeText } from "../../ui/time-text.ts";
 import type { TimelineEntry } from "./timeline.ts";
 
@@ -8,7 +10,15 @@ interface Props {
   readonly names: ReadonlyMap<string, string>;
 }
 
+/** Every rollout has the event of its creation: an empty timeline is one that was not read yet. */
+const EMPTY: Record<StreamState, string> = {
+  connecting: "Reading the timeline…",
+  live: "Reading the timeline…",
+  lost: "No connection to the server: the timeline is read when it is back.",
+};
+
 export const Timeline = memo(function Timeline({ entries, names }: Props) {
+  const connection = useConnection();
   return (
     <div className="panel timeline">
       <div className="panel-head">
@@ -16,7 +26,7 @@ export const Timeline = memo(function Timeline({ entries, names }: Props) {
       </div>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a box that scrolls must be reachable by keyboard */}
       <section className="timeline-scroll" tabIndex={0} aria-labelledby="timeline-heading">
-        {entries.length === 0 ? <p className="panel-note muted">Nothing has happened yet.</p> : null}
+        {entries.length === 0 ? <p className="panel-note muted">{EMPTY[connection]}</p> : null}
         <ol>
           {entries.map((entry) => (
             <li key={entry.id} data-tone={entry.tone}>
