@@ -103,7 +103,7 @@ export const upgradeTable = (nodes: readonly NodeUpgradeView[]): string =>
     nodes.map((node) => [
       String(node.batch_index + 1),
       node.node_name,
-      node.status,
+      node.retry_requested ? `${node.status}, waits for its retry` : node.status,
       node.upgrade_phase ?? "",
       node.action_name ?? "",
       node.attempt_count === 0 ? "" : `${node.direction} ${node.attempt_count}`,

@@ -15,7 +15,7 @@ export function checkRest(table: RolloutTable): void {
     status === "paused" ||
     (status === "rolling_back" && why?.code === "INTENT_EXPIRED");
   holds(waits, rule, `the rollout is ${status}, ${why?.code ?? "for no reason"}`);
-  if (status === "paused") holds(why !== null, rule, "a pause says why");
+  if (status === "paused") holds(why !== null && why.code !== "RETRYING", rule, "a pause says why");
 }
 
 /** After it: nothing is active, and no node is left in between. */

@@ -6,11 +6,14 @@ import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { holds } from "./violation.ts";
 
 const failuresOf = (nodes: readonly NodeRow[]): number =>
-  nodes.filter(({ status }) => status === "failed" || status === "failed_rollback").length;
+  nodes.filter(
+    ({ status, retryRequested }) => (status === "failed" || status === "failed_rollback") && !retryRequested,
+  ).length;
 const attemptedOf = (nodes: readonly NodeRow[]): number =>
   nodes.filter(({ status }) => status !== "pending" && status !== "skipped").length;
 
 export interface Step {
+  readonly batchBefore: number;
   readonly before: readonly NodeRow[];
   readonly commandsBefore: number;
   readonly table: RolloutTable;
@@ -21,6 +24,7 @@ export interface Step {
 export function gatesHold(step: Step): void {
   const { table, decision, now } = step;
   const { launchBatch } = decision;
+  batchHolds(step);
   if (launchBatch === null) return;
   const rule = "no batch before its gate";
   const rollout = table.rollout();
@@ -31,7 +35,7 @@ export function gatesHold(step: Step): void {
     "others are at work",
   );
   holds(rollout.intentNotAfter === null || now < rollout.intentNotAfter, rule, "the window is closed");
-  if (launchBatch.direction === "reverse") {
+  if (launchBatch.part === "succeeded") {
     holds(rollout.status === "rolling_back" && rollout.rollbackAllowed, rule, "nobody may go back");
     const later = table.nodes.filter((node) => node.batchIndex > launchBatch.index);
     holds(
@@ -41,7 +45,8 @@ export function gatesHold(step: Step): void {
     );
     return;
   }
-  holds(rollout.status === "running", rule, `the rollout is ${rollout.status}`);
+  const isRetrying = launchBatch.part === "retried" && rollout.why?.code === "RETRYING";
+  holds(rollout.status === "running" || isRetrying, rule, `the rollout is ${rollout.status}`);
   holds(
     !rollout.cancelRequested && !rollout.pauseRequested && !rollout.rollbackRequested,
     rule,
@@ -56,7 +61,22 @@ export function gatesHold(step: Step): void {
   const needsApproval = rollout.strategy === "canary" && rollout.migrationType === "breaking";
   if (needsApproval && launchBatch.index > 0)
     holds(rollout.canaryApprovedAt !== null, rule, "the canary is not approved");
-  thresholdHolds(step, launchBatch.index);
+  // A retry within the current batch opens no other one.
+  if (launchBatch.part === "pending" || launchBatch.index !== step.batchBefore)
+    thresholdHolds(step, launchBatch.index);
+}
+
+/** Nodes begin with their own batch, retries too: no batch ever has more nodes at work than it was cut into. */
+function batchHolds({ before, table, decision: { launchBatch } }: Step): void {
+  const rule = "no batch before its gate";
+  const taken = { pending: "pending", retried: "failed", succeeded: "succeeded" } as const;
+  for (const [at, { nodeId, status, batchIndex }] of table.nodes.entries()) {
+    const was = before[at]!;
+    holds(batchIndex === was.batchIndex, rule, `${nodeId} changed its batch`);
+    if (status !== "in_progress" || was.status === "in_progress") continue;
+    const isMeant = launchBatch?.index === batchIndex && taken[launchBatch.part] === was.status;
+    holds(isMeant, rule, `${nodeId} of batch ${batchIndex} was launched out of turn`);
+  }
 }
 
 /** Looked at with every batch, so that no more than one batch can fail beyond it. */
@@ -64,7 +84,7 @@ function thresholdHolds({ before, table, decision }: Step, batch: number): void 
   const { failureThreshold, forceContinue } = table.rollout();
   if (forceContinue) return;
   const settled = table.nodes.map((node, index) =>
-    node.status === "in_progress" && before[index]!.status === "pending" ? before[index]! : node,
+    node.status === "in_progress" && before[index]!.status !== "in_progress" ? before[index]! : node,
   );
   const fresh = failuresOf(settled) - decision.rollout.acknowledgedFailures;
   const attempted = attemptedOf(settled);

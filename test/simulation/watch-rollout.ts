@@ -22,19 +22,19 @@ export function watchedStep(table: RolloutTable): (now: number) => void {
     for (const { commandId, body } of table.unreadReports())
       if (body.kind === "verdict") heard.add(commandId);
     const decision = table.advance(now);
-    const step = { before, commandsBefore, table, decision, now };
+    const step = { before, batchBefore: rollout.currentBatch, commandsBefore, table, decision, now };
     if (isIdle) idle(decision);
     last = now;
     // A step does so much at most. What it left is for the next one, which it asks for.
     const { nodes, launchBatch, wakeAt } = decision;
-    hasMore = (nodes.length > 0 || launchBatch !== null) && wakeAt === now + 1;
+    hasMore = (nodes.length > 0 || launchBatch !== null || decision.retries.length > 0) && wakeAt === now + 1;
     const asked = table.consumed.slice(applied).filter((signal) => signal.applied);
+    gatesHold(step);
     endsHold(
       step,
       rollout.status,
       asked.map(({ kind }) => kind),
     );
-    gatesHold(step);
     observed(step);
     oneAtATime(step);
     givenUp(decision, before, heard);
@@ -51,12 +51,11 @@ function endsHold({ before, table, decision }: Step, was: string, asked: readonl
   const wasEnded = !isActive(was as Parameters<typeof isActive>[0]);
   const reopened = wasEnded && decision.rollout.status !== was;
   holds(!reopened || asked.includes("rollback"), rule, `${was} became ${decision.rollout.status}`);
-  const retried = new Set(decision.launches.map(({ nodeId }) => nodeId));
   for (const [index, node] of before.entries()) {
     const now = table.nodes[index]!;
     if (!isSettled(node.status) || node.status === now.status) continue;
-    const isRetry = node.status === "failed" && retried.has(node.nodeId) && asked.includes("retry");
-    const isBack = node.status === "succeeded" && decision.launchBatch?.direction === "reverse";
+    const isRetry = node.retryRequested && decision.launchBatch?.part === "retried";
+    const isBack = node.status === "succeeded" && decision.launchBatch?.part === "succeeded";
     holds(isRetry || isBack, rule, `a ${node.status} node became ${now.status}`);
   }
 }

@@ -23,6 +23,8 @@ export function nextStep(rollout: RolloutView): string | null {
         : `${command("retry")}, then ${resumeOf(group)}; or force`;
     case "INTENT_EXPIRED":
       return command("resume", " --manifest FILE");
+    case "RETRYING":
+      return null;
     default:
       return group === null || componentTakes({ status, whyCode }, "resume")
         ? command("resume")

@@ -214,6 +214,8 @@ export const NodeUpgradeView = z.strictObject({
   previous_checksum: z.string().nullable(),
   error_code: z.string().nullable(),
   error_message: z.string().nullable(),
+  /** Failed, and waits for the turn of its batch to be tried again. */
+  retry_requested: z.boolean(),
   started_at: Instant.nullable(),
   ended_at: Instant.nullable(),
 });

@@ -1,22 +1,17 @@
 /** Signals about single nodes: `retry` of what failed, `skip` of what has not begun. */
-import type { Draft, DraftNode } from "./draft.ts";
+import type { Draft } from "./draft.ts";
 import type { SignalRow } from "./rows.ts";
+import { noteRetry } from "./retry-gate.ts";
 
 /**
- * Launched again at once, forward, as the next attempt. The node joins the current batch, so that the gate after it
- * waits for the node. One in `failed_rollback` is left to a person.
+ * Failed nodes wait for another attempt, which goes through the batches, limits and gates of the first. One in
+ * `failed_rollback` is left to a person.
  */
 export function applyRetry(draft: Draft, { nodeId }: SignalRow): boolean {
-  const failed = chosen(draft, nodeId).filter((node) => node.status === "failed");
-  for (const node of failed) {
-    node.batchIndex = draft.rollout.currentBatch;
-    node.errorCode = null;
-    node.errorMessage = null;
-    draft.launch(node, "forward", node.attempt + 1);
-  }
-  // The batch is observed again when the last of them is installed.
-  if (failed.length > 0) draft.rollout.healthUntil = null;
-  return failed.length > 0;
+  const node = nodeId === null ? "all" : draft.nodes.get(nodeId);
+  if (node === undefined || !draft.requestRetry(node)) return false;
+  noteRetry(draft);
+  return true;
 }
 
 export function applySkip(draft: Draft, { nodeId }: SignalRow): boolean {
@@ -24,10 +19,4 @@ export function applySkip(draft: Draft, { nodeId }: SignalRow): boolean {
   if (node?.status !== "pending") return false;
   draft.change(node, { status: "skipped", stands: "untouched" });
   return true;
-}
-
-function chosen(draft: Draft, nodeId: SignalRow["nodeId"]): DraftNode[] {
-  if (nodeId === null) return [...draft.nodes.values()];
-  const node = draft.nodes.get(nodeId);
-  return node === undefined ? [] : [node];
 }

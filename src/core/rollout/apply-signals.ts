@@ -3,11 +3,10 @@ import { unreachable } from "../errors.ts";
 import { refusalOf } from "./allow.ts";
 import { applyRetry, applySkip } from "./apply-node-signals.ts";
 import type { Draft } from "./draft.ts";
-import { failedCount } from "./patches.ts";
 import type { SignalRow } from "./rows.ts";
 
 /** What `force` overrides; an approval is not among them. */
-const FORCED = ["THRESHOLD_EXCEEDED", "CANARY_FAILED"];
+const FORCED = ["THRESHOLD_EXCEEDED", "CANARY_FAILED", "RETRYING", "RETRIED"];
 
 export function applySignals(draft: Draft, signals: readonly SignalRow[], now: number): void {
   for (const signal of signals) {
@@ -70,7 +69,7 @@ function resume(draft: Draft): boolean {
     return true;
   }
   if (!draft.move("resume", null)) return false;
-  rollout.acknowledgedFailures = failedCount(draft.counts);
+  rollout.acknowledgedFailures = draft.failures();
   return true;
 }
 

@@ -12,6 +12,7 @@ import type { RolloutDecision } from "./decision.ts";
 import { Draft } from "./draft.ts";
 import { observeBatch } from "./observe-batch.ts";
 import { passGate } from "./pass-gate.ts";
+import { retriesOfBatch } from "./retry-gate.ts";
 import { passReverseGate } from "./reverse-gate.ts";
 import type { RolloutRows } from "./rows.ts";
 import { isActive } from "./states.ts";
@@ -22,7 +23,9 @@ export function decideRollout(rows: RolloutRows, now: number): RolloutDecision {
   applyReports(draft, rows.reports);
   if (isActive(draft.rollout.status)) {
     observeBatch(draft, now);
-    if (draft.isOpening(now)) draft.openBatch(draft.rollout.currentBatch, "forward", draft.next!.nodes);
+    const retries = retriesOfBatch(draft, now);
+    if (draft.isOpening(now)) draft.openBatch(draft.next!, "pending");
+    else if (retries !== null) draft.openBatch(retries, "retried");
     else {
       passReverseGate(draft, now);
       passGate(draft, now);

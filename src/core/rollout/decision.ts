@@ -31,6 +31,7 @@ export interface NodePatch {
   readonly installedAt: number | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+  readonly retryRequested: boolean;
   readonly stands: Stands;
 }
 
@@ -44,15 +45,17 @@ export interface Launch {
   readonly attempt: number;
 }
 
-/**
- * So many at most of the batch's nodes that wait; the next steps launch the others. Forward: those that are pending.
- * Reverse: those that succeeded and of which is known what they ran before. The server finds them by the index.
- */
+/** Nodes of a batch that a launch takes: not begun, failed with a retry asked for, or on the target with a way back. */
+export type BatchPart = "pending" | "retried" | "succeeded";
+
+/** So many at most of that part of the batch; the next steps launch the others. The server finds them by the index. */
 export interface BatchLaunch {
   readonly index: number;
-  readonly direction: Direction;
+  readonly part: BatchPart;
   readonly most: number;
 }
+
+export const directionOf = (part: BatchPart): Direction => (part === "succeeded" ? "reverse" : "forward");
 
 export type DecidedEvent =
   | {
@@ -84,6 +87,8 @@ export interface RolloutDecision {
   readonly nodes: readonly NodePatch[];
   readonly launches: readonly Launch[];
   readonly launchBatch: BatchLaunch | null;
+  /** Failed nodes that wait for another attempt from now on. */
+  readonly retries: readonly NodeId[] | "all";
   /** Nodes never attempted end `skipped`. */
   readonly skipPending: boolean;
   /** Those of the rows' signals that had an effect. */

@@ -1,10 +1,18 @@
 /** The working copy that the steps of `decideRollout` write on. Lives for one call. */
 import type { IncidentDraft } from "../incident/draft.ts";
 import type { NodeId } from "../ids.ts";
-import type { BatchLaunch, DecidedEvent, Launch, RolloutDecision, Stands } from "./decision.ts";
+import {
+  directionOf,
+  type BatchLaunch,
+  type BatchPart,
+  type DecidedEvent,
+  type Launch,
+  type RolloutDecision,
+  type Stands,
+} from "./decision.ts";
 import { incidentOfNode } from "./incidents.ts";
-import { patchOfNode, patchOfRollout } from "./patches.ts";
-import type { BatchNode, RolloutRow, RolloutRows, StatusCounts, Why } from "./rows.ts";
+import { failedCount, patchOfNode, patchOfRollout } from "./patches.ts";
+import type { BatchNode, NextBatch, RolloutRow, RolloutRows, StatusCounts, Why } from "./rows.ts";
 import { step, type RolloutEvent } from "./states.ts";
 import { UNHEARD_MS, wakeAt } from "./wake.ts";
 
@@ -12,6 +20,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export type DraftNode = Writable<BatchNode> & { changed: boolean; stands: Stands };
 export type DraftRollout = Writable<RolloutRow>;
 export type Draft = ReturnType<typeof Draft>;
+type BatchOpening = Pick<NextBatch, "index" | "nodes">;
 
 export function Draft(rows: RolloutRows) {
   const rollout: DraftRollout = { ...rows.rollout };
@@ -28,6 +37,8 @@ export function Draft(rows: RolloutRows) {
   const appliedSignals: number[] = [];
   let launchBatch: BatchLaunch | null = null;
   let skipPending = false;
+  let retries: NodeId[] | "all" = [];
+  let waitingRetries = rows.retries.nodes;
   let isHurried = false;
 
   function move(event: RolloutEvent, why: Why | null): boolean {
@@ -46,6 +57,8 @@ export function Draft(rows: RolloutRows) {
     if (patch.status !== undefined && patch.status !== was) {
       counts[was] -= 1;
       counts[patch.status] += 1;
+      if (node.retryRequested) waitingRetries -= 1;
+      node.retryRequested = false;
     }
     Object.assign(node, patch, { changed: true });
     if (error !== null) {
@@ -67,25 +80,48 @@ export function Draft(rows: RolloutRows) {
     change(node, { status: "in_progress", phase: "PREPARING", actionName: null, progressPct: 0 });
   }
 
-  /** Called again, with whom it left, until nobody of the batch waits. */
-  function openBatch(index: number, direction: BatchLaunch["direction"], waiting: number): void {
+  /** Called again, with whom it left, until nobody of that part of the batch waits. */
+  function openBatch({ index, nodes: waiting }: BatchOpening, part: BatchPart): void {
+    const direction = directionOf(part);
     const isGoingOn = index === rollout.currentBatch && (direction === "forward" || atWork().length > 0);
     if (!isGoingOn) events.push({ kind: "rollout.batch", batch: index, direction });
-    launchBatch = { index, direction, most: rows.launchesPerStep };
+    launchBatch = { index, part, most: rows.launchesPerStep };
     if (waiting > rows.launchesPerStep) isHurried = true;
     rollout.currentBatch = index;
     rollout.healthUntil = null;
   }
 
-  /** Nodes of the current batch have yet to be launched, and nothing was asked for that keeps them. */
-  const isOpening = (now: number): boolean =>
-    rollout.status === "running" &&
-    rows.next?.index === rollout.currentBatch &&
+  /** A failed node, or each of them, waits for another attempt from the next step on. False: it did so before. */
+  function requestRetry(node: DraftNode | "all"): boolean {
+    if (node === "all") {
+      if (waitingRetries === counts.failed) return false;
+      for (const each of nodes.values()) each.retryRequested ||= each.status === "failed";
+      retries = "all";
+      waitingRetries = counts.failed;
+    } else {
+      if (node.status !== "failed" || node.retryRequested) return false;
+      node.retryRequested = true;
+      if (retries !== "all") retries.push(node.nodeId);
+      waitingRetries += 1;
+    }
+    isHurried = true;
+    return true;
+  }
+
+  /** Nothing was asked for that keeps nodes of the current batch from being launched. */
+  const mayLaunch = (now: number): boolean =>
     !(rollout.pauseRequested || rollout.cancelRequested || rollout.rollbackRequested) &&
     (rollout.intentNotAfter === null || rollout.intentNotAfter > now);
 
+  /** Nodes of the current batch have yet to be launched, and may be. */
+  const isOpening = (now: number): boolean =>
+    rollout.status === "running" && rows.next?.index === rollout.currentBatch && mayLaunch(now);
+
   /** Has a command and no end, and is looked at; whichever batch it came from: retried ones joined the current. */
   const atWork = (): DraftNode[] => [...nodes.values()].filter((node) => node.status === "in_progress");
+
+  /** Nodes that failed and do not wait for a retry. */
+  const failures = (): number => failedCount(counts) - waitingRetries;
 
   const nextLook = (now: number): number | null => {
     if (isHurried) return now + 1;
@@ -97,10 +133,11 @@ export function Draft(rows: RolloutRows) {
   };
 
   const finish = (now: number): RolloutDecision => ({
-    rollout: patchOfRollout(rollout, counts),
+    rollout: patchOfRollout(rollout, failures()),
     nodes: [...nodes.values()].filter((node) => node.changed).map(patchOfNode),
     launches,
     launchBatch,
+    retries,
     skipPending,
     appliedSignals,
     incidents,
@@ -113,6 +150,11 @@ export function Draft(rows: RolloutRows) {
     nodes,
     counts,
     next: rows.next,
+    /** As this step found them: retries that it notes are launched by the next one. */
+    retries: rows.retries.next,
+    waitingRetries: (): number => waitingRetries,
+    failures,
+    isBeyondCanary: rows.isBeyondCanary,
     lastSucceeded: rows.lastSucceeded,
     events,
     incidents,
@@ -130,6 +172,8 @@ export function Draft(rows: RolloutRows) {
     change,
     launch,
     openBatch,
+    requestRetry,
+    mayLaunch,
     isOpening,
     finish,
   };

@@ -20,6 +20,7 @@ const LETS_ON: Readonly<Record<string, SignalKind>> = {
   CANARY_APPROVAL: "approve_canary",
   INTENT_EXPIRED: "resume",
   UNAVAILABLE_LIMIT: "resume",
+  RETRIED: "resume",
 };
 
 /** The signal of a person that a component waits for; null: it waits for nobody, or for its group. */

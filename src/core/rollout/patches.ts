@@ -6,7 +6,8 @@ import { isSettled } from "./states.ts";
 
 export const failedCount = (counts: StatusCounts): number => counts.failed + counts.failed_rollback;
 
-export const patchOfRollout = (rollout: DraftRollout, counts: StatusCounts): RolloutPatch => ({
+/** `failed`: those that do not wait for a retry. */
+export const patchOfRollout = (rollout: DraftRollout, failed: number): RolloutPatch => ({
   status: rollout.status,
   currentBatch: rollout.currentBatch,
   healthUntil: rollout.healthUntil,
@@ -17,7 +18,7 @@ export const patchOfRollout = (rollout: DraftRollout, counts: StatusCounts): Rol
   canaryApprovedBy: rollout.canaryApprovedBy,
   canaryApprovedAt: rollout.canaryApprovedAt,
   // A failure that was seen and retried is none any more: the next one is new.
-  acknowledgedFailures: Math.min(rollout.acknowledgedFailures, failedCount(counts)),
+  acknowledgedFailures: Math.min(rollout.acknowledgedFailures, failed),
   why: rollout.why,
 });
 
@@ -31,5 +32,6 @@ export const patchOfNode = (node: DraftNode): NodePatch => ({
   installedAt: node.installedAt,
   errorCode: node.errorCode,
   errorMessage: node.errorMessage,
+  retryRequested: node.retryRequested,
   stands: node.stands,
 });

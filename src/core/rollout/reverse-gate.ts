@@ -29,7 +29,7 @@ export function passReverseGate(draft: Draft, now: number): void {
     };
     return;
   }
-  draft.openBatch(next.index, "reverse", next.nodes);
+  draft.openBatch(next, "succeeded");
 }
 
 /** Counting what this very step has settled. */

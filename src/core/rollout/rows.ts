@@ -62,6 +62,8 @@ export interface BatchNode {
   readonly installedAt: number | null;
   readonly errorCode: ErrorCode | null;
   readonly errorMessage: string | null;
+  /** Failed, and an operator asked for another attempt that has not begun. */
+  readonly retryRequested: boolean;
   readonly target: Digest;
   /** What the node ran before; null when nothing is known of it, and then nothing can be put back. */
   readonly previous: Digest | null;
@@ -83,6 +85,13 @@ export interface NextBatch {
   readonly nodes: number;
   /** By the value of the label that `maxUnavailable` names: nodes of the batch, and nodes outside it that are away. */
   readonly byValue: readonly { readonly value: string; readonly nodes: number; readonly away: number }[];
+}
+
+/** Failed nodes whose retry was asked for. Each is launched in its own batch: a batch keeps its size and its limit. */
+export interface WaitingRetries {
+  readonly nodes: number;
+  /** The batch to go next: the current one, or the lowest. Null when none waits. */
+  readonly next: NextBatch | null;
 }
 
 export interface SignalRow {
@@ -121,6 +130,9 @@ export interface RolloutRows {
   /** Over the whole rollout, the current batch included. */
   readonly counts: StatusCounts;
   readonly next: NextBatch | null;
+  readonly retries: WaitingRetries;
+  /** A node of a batch after the canary was launched before. */
+  readonly isBeyondCanary: boolean;
   /** The highest batch with nodes that stand on the target and came from somewhere: the next one of a rollback. */
   readonly lastSucceeded: Pick<NextBatch, "index" | "nodes"> | null;
   readonly signals: readonly SignalRow[];

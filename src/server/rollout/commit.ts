@@ -1,6 +1,12 @@
 /** Writes a decision in the transaction that read its rows, with an event for each change. */
 import type { NodeId, RolloutId } from "../../core/ids.ts";
-import type { BatchLaunch, Launch, NodePatch, RolloutDecision } from "../../core/rollout/decision.ts";
+import {
+  directionOf,
+  type BatchLaunch,
+  type Launch,
+  type NodePatch,
+  type RolloutDecision,
+} from "../../core/rollout/decision.ts";
 import type { RolloutRows } from "../../core/rollout/rows.ts";
 import { isActive, isSettled } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
@@ -24,7 +30,8 @@ export async function commitDecision(
   from?: string,
 ): Promise<ParcelDrafts> {
   const { id } = rows.rollout;
-  const [, opened] = await pipelined(
+  const [, , opened] = await pipelined(
+    () => requestRetries(tx, id, decision.retries),
     () => patchNodes(tx, id, decision.nodes, now),
     () => openBatch(tx, id, decision.launchBatch),
     () => consume(tx, rows, decision),
@@ -38,8 +45,7 @@ export async function commitDecision(
     () => launchNodes(tx, authority, id, launches, now),
   );
   const published = await settleNodes(tx, authority, id, touched, now);
-  if (decision.skipPending)
-    await tx`update rollout_nodes set status = 'skipped' where rollout_id = ${id} and status = 'pending'`;
+  if (decision.skipPending) await skipRest(tx, id);
   const movedIds = moved.map(({ nodeId }) => nodeId);
   await pipelined(
     () => patchRollout(tx, id, decision, now),
@@ -52,6 +58,12 @@ export async function commitDecision(
     ...launched,
     ...published.map((snapshot) => [snapshot.nodeId, draftParcel(snapshot, null)] as const),
   ]);
+}
+
+/** Nodes never attempted, and retries that never began. */
+async function skipRest(tx: Transaction, id: RolloutId): Promise<void> {
+  await tx`update rollout_nodes set status = 'skipped' where rollout_id = ${id} and status = 'pending'`;
+  await tx`update rollout_nodes set retry_requested = false where rollout_id = ${id} and retry_requested`;
 }
 
 /** A group looks at its components' states and at what they have read, not at their nodes. */
@@ -67,19 +79,34 @@ async function lockNodes(tx: Transaction, nodes: readonly { readonly nodeId: Nod
 
 async function openBatch(tx: Transaction, id: RolloutId, batch: BatchLaunch | null): Promise<Launch[]> {
   if (batch === null) return [];
-  const { index, direction, most } = batch;
-  const from = direction === "forward" ? "pending" : "succeeded";
+  const { index, part, most } = batch;
+  const direction = directionOf(part);
+  const isOfPart = {
+    pending: tx`status = 'pending'`,
+    retried: tx`retry_requested`,
+    succeeded: tx`status = 'succeeded' and previous_checksum is not null`,
+  }[part];
   const rows = await tx<{ node_id: NodeId; attempt_count: number }[]>`
     select node_id, attempt_count from rollout_nodes
-    where rollout_id = ${id} and batch_index = ${index} and status = ${from}
-      and (${direction === "forward"} or previous_checksum is not null)
-    limit ${most}`;
+    where rollout_id = ${id} and batch_index = ${index} and ${isOfPart} limit ${most}`;
   // A way back bears the number of the attempt that it takes back.
   return rows.map(({ node_id, attempt_count }) => ({
     nodeId: node_id,
     direction,
     attempt: direction === "forward" ? attempt_count + 1 : attempt_count,
   }));
+}
+
+/** Before the nodes of this step are written: what fails in it is no part of what an operator has seen. */
+async function requestRetries(
+  tx: Transaction,
+  id: RolloutId,
+  retries: RolloutDecision["retries"],
+): Promise<void> {
+  if (retries.length === 0) return;
+  const named = retries === "all" ? tx`` : tx`and node_id = any(${[...retries]})`;
+  await tx`
+    update rollout_nodes set retry_requested = true where rollout_id = ${id} and status = 'failed' ${named}`;
 }
 
 async function patchNodes(
@@ -94,10 +121,11 @@ async function patchNodes(
     update rollout_nodes rn set status = p.status, batch_index = p."batchIndex", upgrade_phase = p.phase,
       action_name = p."actionName", progress_pct = p."progressPct",
       installed_at = to_timestamp(p."installedAt" / 1000.0), error_code = p."errorCode", error_message = p."errorMessage",
+      retry_requested = p."retryRequested",
       ended_at = case when p.settled then ${new Date(now)}::timestamptz end
     from jsonb_to_recordset(${tx.json(rows)}) as p("nodeId" uuid, "batchIndex" int, status text, phase text,
       "actionName" text, "progressPct" int, "installedAt" double precision, "errorCode" text, "errorMessage" text,
-      settled boolean)
+      "retryRequested" boolean, settled boolean)
     where rn.rollout_id = ${id} and rn.node_id = p."nodeId"`;
 }
 

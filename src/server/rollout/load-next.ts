@@ -46,6 +46,48 @@ async function countByValue(
     from opening where value is not null group by value order by value`;
 }
 
+/** Failed nodes whose retry was asked for: of the current batch, else of the lowest one. */
+export async function loadRetries(tx: Transaction, rollout: RolloutRecord): Promise<RolloutRows["retries"]> {
+  const rows = await tx<{ index: number; nodes: number }[]>`
+    select batch_index as index, count(*)::int as nodes from rollout_nodes
+    where rollout_id = ${rollout.id} and retry_requested
+    group by batch_index order by batch_index = ${rollout.current_batch} desc, batch_index`;
+  const nodes = rows.reduce((sum, row) => sum + row.nodes, 0);
+  const [next] = rows;
+  if (next === undefined) return { nodes, next: null };
+  return { nodes, next: { ...next, byValue: await countRetriesByValue(tx, rollout, next.index) } };
+}
+
+/** Nodes that are away already join nobody: they are counted, and the others of the batch. */
+async function countRetriesByValue(
+  tx: Transaction,
+  { id, max_unavailable: limit, chain_profile_id }: RolloutRecord,
+  index: number,
+): Promise<NextBatch["byValue"]> {
+  if (limit === null) return [];
+  return tx<{ value: string; nodes: number; away: number }[]>`
+    with away as (
+      select n.id, n.labels->>${limit.label} as value from nodes n
+      where n.chain_profile_id = ${chain_profile_id} and n.revoked_at is null
+        and n.state in ('down', 'failed', 'degraded')
+    ), joining as (
+      select n.labels->>${limit.label} as value from rollout_nodes rn join nodes n on n.id = rn.node_id
+      where rn.rollout_id = ${id} and rn.batch_index = ${index} and rn.retry_requested
+        and not exists (select 1 from away where away.id = n.id)
+    )
+    select value, count(*)::int as nodes,
+      (select count(*)::int from away where away.value = joining.value) as away
+    from joining where value is not null group by value order by value`;
+}
+
+/** Only a canary that is current again is asked for it. */
+export async function loadIsBeyondCanary(tx: Transaction, rollout: RolloutRecord): Promise<boolean> {
+  if (rollout.strategy !== "canary" || rollout.current_batch !== 0) return false;
+  const [row] = await tx`
+    select 1 from rollout_nodes where rollout_id = ${rollout.id} and batch_index > 0 and attempt_count > 0 limit 1`;
+  return row !== undefined;
+}
+
 /** Looked for only where a way back may begin or go on. */
 export async function loadLastSucceeded(
   tx: Transaction,

@@ -41,6 +41,7 @@ interface NodeRecord extends HealthRecord {
   readonly installed_at: Date | null;
   readonly error_code: ErrorCode | null;
   readonly error_message: string | null;
+  readonly retry_requested: boolean;
   readonly previous_checksum: Digest | null;
   readonly recorded: Digest | null;
   readonly label_value: string | null;
@@ -99,20 +100,17 @@ const isDue = (tx: Transaction, { due, availableSince, now }: NonNullable<Look["
 /** A list of rows is looked up by hash. With an array, each row of the batch would be compared with each that reported. */
 const each = (tx: Transaction, ids: readonly NodeId[]) => tx`(select unnest(${ids}::uuid[]))`;
 
-/** `retry` without a node means all that failed. */
 export async function loadNamed(
   tx: Transaction,
   rollout: RolloutRecord,
   signals: readonly SignalRow[],
 ): Promise<BatchNode[]> {
   const named = signals.flatMap(({ nodeId }) => (nodeId === null ? [] : [nodeId]));
-  const allFailed = signals.some(({ kind, nodeId }) => kind === "retry" && nodeId === null);
-  if (named.length === 0 && !allFailed) return [];
+  if (named.length === 0) return [];
   return read(
     tx,
     rollout,
-    tx`and (rn.batch_index <> ${rollout.current_batch} or rn.status = 'pending')
-      and (rn.node_id = any(${named}) or (${allFailed} and rn.status = 'failed'))`,
+    tx`and (rn.batch_index <> ${rollout.current_batch} or rn.status = 'pending') and rn.node_id = any(${named})`,
     [],
   );
 }
@@ -126,7 +124,7 @@ async function read(
 ): Promise<BatchNode[]> {
   const rows = await tx<NodeRecord[]>`
     select rn.node_id, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct, rn.direction,
-      rn.attempt_count, rn.command_id, rn.launched_at, rn.installed_at, rn.error_code, rn.error_message,
+      rn.attempt_count, rn.command_id, rn.launched_at, rn.installed_at, rn.error_code, rn.error_message, rn.retry_requested,
       rn.previous_checksum, state.fingerprint as recorded, n.labels->>${rollout.max_unavailable?.label ?? ""} as label_value,
       n.state, hb.received_at, program.report as program
     from rollout_nodes rn
@@ -154,6 +152,7 @@ async function read(
     installedAt: ms(row.installed_at),
     errorCode: row.error_code,
     errorMessage: row.error_message,
+    retryRequested: row.retry_requested,
     target: rollout.target_binary_checksum as Digest,
     previous: row.previous_checksum,
     recorded: row.recorded,

@@ -10,7 +10,7 @@ import { NODE_UPGRADE_STATUSES, type NodeUpgradeStatus, type Strategy } from "..
 import type { Transaction } from "../db/database.ts";
 import { pipelined } from "../db/pipelined.ts";
 import { readWatch } from "../health/watch.ts";
-import { loadLastSucceeded, loadNext } from "./load-next.ts";
+import { loadIsBeyondCanary, loadLastSucceeded, loadNext, loadRetries } from "./load-next.ts";
 import { loadBatch, loadNamed } from "./load-nodes.ts";
 import { ms, rolloutRow, type RolloutRecord } from "./rollout-record.ts";
 
@@ -37,11 +37,13 @@ export async function loadRollout(tx: Transaction, id: RolloutId): Promise<Loade
   const now = row.db_now.getTime();
   const available = availableSince(watch, now);
   const { launchesPerStep, settlesPerStep } = LIMITS;
-  const [{ batch, quiet }, named, counts, next, lastSucceeded] = await Promise.all([
+  const [{ batch, quiet }, named, counts, next, retries, isBeyondCanary, lastSucceeded] = await Promise.all([
     loadBatch(tx, row, reports, lookAt(rollout, signals, { now, availableSince: available, settlesPerStep })),
     loadNamed(tx, row, signals),
     loadCounts(tx, id),
     loadNext(tx, row, signals),
+    loadRetries(tx, row),
+    loadIsBeyondCanary(tx, row),
     loadLastSucceeded(tx, row, signals),
   ]);
   return {
@@ -52,6 +54,8 @@ export async function loadRollout(tx: Transaction, id: RolloutId): Promise<Loade
       named,
       counts,
       next,
+      retries,
+      isBeyondCanary,
       lastSucceeded,
       signals,
       reports,

@@ -80,16 +80,18 @@ function refuseMember(row: SignalledRollout, kind: SignalKind): void {
 async function refuseNode(tx: Transaction, row: SignalledRollout, { kind, nodeId }: Asked): Promise<void> {
   if (nodeId === null) {
     if (kind === "skip") throw new FairleadError("INVALID_INPUT", "skip names a node");
-    const [failed] =
-      await tx`select 1 from rollout_nodes where rollout_id = ${row.id} and status = 'failed' limit 1`;
-    if (failed === undefined) throw illegal(row, kind, "no node of this rollout has failed");
+    const [failed] = await tx`
+        select 1 from rollout_nodes where rollout_id = ${row.id} and status = 'failed' and not retry_requested limit 1`;
+    if (failed === undefined)
+      throw illegal(row, kind, "no node of this rollout has failed without waiting for its retry");
     return;
   }
-  const [node] = await tx<{ status: NodeUpgradeStatus }[]>`
-    select status from rollout_nodes where rollout_id = ${row.id} and node_id = ${nodeId}`;
+  const [node] = await tx<{ status: NodeUpgradeStatus; retry_requested: boolean }[]>`
+    select status, retry_requested from rollout_nodes where rollout_id = ${row.id} and node_id = ${nodeId}`;
   if (node === undefined) throw new FairleadError("NOT_FOUND", `no node ${nodeId} in rollout ${row.id}`);
   if (kind === "retry" && node.status === "failed_rollback")
     throw illegal(row, kind, "the node's rollback failed too: a person must look at it, see its incident");
+  if (node.retry_requested) throw illegal(row, kind, "the node waits for its retry already");
   const wanted = kind === "retry" ? "failed" : "pending";
   if (node.status !== wanted)
     throw illegal(row, kind, `the node is ${node.status}; ${kind} is for one that is ${wanted}`);

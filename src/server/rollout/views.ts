@@ -69,7 +69,7 @@ export async function readRolloutNodes(
   const after = page.cursor === undefined ? null : decodeCursor(page.cursor, NodeCursor);
   const rows = await db<(NodeUpgradeView & { launched_at: Date | null; ended: Date | null })[]>`
     select rn.node_id, n.name as node_name, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct,
-      rn.direction, rn.attempt_count, rn.previous_version, rn.previous_checksum, rn.error_code, rn.error_message,
+      rn.direction, rn.attempt_count, rn.previous_version, rn.previous_checksum, rn.error_code, rn.error_message, rn.retry_requested,
       rn.launched_at, rn.ended_at as ended
     from rollout_nodes rn join nodes n on n.id = rn.node_id
     where rn.rollout_id = ${id}

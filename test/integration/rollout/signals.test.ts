@@ -178,24 +178,64 @@ describe("signals about nodes", () => {
     expect(await ask(id, "retry")).toMatchObject({ status: 409, code: "ILLEGAL_TRANSITION" });
   });
 
-  test("ROLL-11: retried nodes join the current batch as their next attempt, and their commands are new", async () => {
-    const id = await create({ batch_size: 2, failure_threshold: 1 });
+  const atWorkByBatch = async (id: string) =>
+    (
+      await here.db<{ batch_index: number; attempt_count: number; error_code: string | null }[]>`
+        select batch_index, attempt_count, error_code from rollout_nodes
+        where rollout_id = ${id} and status = 'in_progress' order by node_id`
+    ).map(({ batch_index, attempt_count, error_code }) => [batch_index, attempt_count, error_code]);
+
+  test("ROLL-11: a retry of every failed node launches them batch by batch, as their next attempt, before the next batch", async () => {
+    const id = await create({ batch_size: 1, failure_threshold: 1 });
+    await ask(id, "start");
+    await here.settle();
+    for (const _ of [1, 2]) await here.report(id, "FAILED");
+    expect(await atWorkByBatch(id)).toEqual([[2, 1, null]]);
+    expect(await ask(id, "retry", { reason: "again" })).toMatchObject({ status: 202 });
+    await here.settle();
+    expect(await ask(id, "retry")).toMatchObject({ status: 409, code: "ILLEGAL_TRANSITION" });
+    const seen = [];
+    for (let round = 0; (await view(id)).status === "running" && round < 10; round++) {
+      seen.push(...(await atWorkByBatch(id)));
+      await here.report(id);
+    }
+    expect(seen).toEqual([
+      [2, 1, null],
+      [0, 2, null],
+      [1, 2, null],
+      [3, 1, null],
+    ]);
+    expect(await view(id)).toMatchObject({ status: "completed", counters: { succeeded: 4, failed: 0 } });
+  });
+
+  test("ROLL-12: a retry that would take too many nodes of a zone away waits, and a cancel leaves its nodes failed", async () => {
+    const id = await create({ batch_size: 2, max_unavailable: { label: "zone", count: 1 } });
     await ask(id, "start");
     await here.settle();
     await here.report(id, "FAILED");
-    expect((await view(id)).current_batch).toBe(1);
-    await ask(id, "retry", { reason: "again" });
+    const failed = await here.db<{ node_id: NodeId }[]>`
+      select node_id from rollout_nodes where rollout_id = ${id} and status = 'failed'`;
+    const others = nodes.filter((node) => !failed.some(({ node_id }) => node_id === node));
+    await here.db`update nodes set state = 'down' where id = any(${others})`;
+    await ask(id, "retry");
     await here.settle();
-    const rows = await here.db<{ batch_index: number; attempt_count: number }[]>`
-      select batch_index, attempt_count from rollout_nodes where rollout_id = ${id} order by attempt_count`;
-    expect(rows.map(({ batch_index, attempt_count }) => [batch_index, attempt_count])).toEqual([
-      [1, 1],
-      [1, 1],
-      [1, 2],
-      [1, 2],
+    expect(await view(id)).toMatchObject({ status: "paused", why: { code: "UNAVAILABLE_LIMIT" } });
+    expect(await atWorkByBatch(id)).toEqual([]);
+    await here.db`update nodes set state = 'active' where id = any(${others})`;
+    await ask(id, "resume");
+    await here.settle();
+    expect(await atWorkByBatch(id)).toEqual([
+      [0, 2, null],
+      [0, 2, null],
     ]);
-    await here.report(id);
-    expect(await view(id)).toMatchObject({ status: "completed", counters: { succeeded: 4 } });
+    await here.report(id, "FAILED");
+    await ask(id, "retry");
+    await ask(id, "cancel");
+    await here.settle();
+    expect(await view(id)).toMatchObject({ status: "cancelled", counters: { failed: 2, skipped: 2 } });
+    expect(await here.db`select 1 from rollout_nodes where rollout_id = ${id} and retry_requested`).toEqual(
+      [],
+    );
   });
 
   test("ROLL-11: a skip of one node says nothing about another", async () => {

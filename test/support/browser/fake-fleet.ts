@@ -185,6 +185,7 @@ function pageOf(
     previous_checksum: DIGEST,
     error_code: null,
     error_message: null,
+    retry_requested: false,
     started_at: null,
     ended_at: null,
   }));

@@ -89,6 +89,7 @@ export function createdRows(wish: TableWish) {
     installedAt: null,
     errorCode: null,
     errorMessage: null,
+    retryRequested: false,
     target,
     previous: previousOf(n),
     recorded: previousOf(n),

@@ -4,7 +4,13 @@
  */
 import type { IncidentDraft } from "../../../src/core/incident/draft.ts";
 import { CommandId, type Digest, type NodeId, type RolloutId } from "../../../src/core/ids.ts";
-import type { DecidedEvent, Launch, RolloutDecision } from "../../../src/core/rollout/decision.ts";
+import {
+  directionOf,
+  type BatchPart,
+  type DecidedEvent,
+  type Launch,
+  type RolloutDecision,
+} from "../../../src/core/rollout/decision.ts";
 import { decideRollout } from "../../../src/core/rollout/decide.ts";
 import type { HealthFacts } from "../../../src/core/rollout/health.ts";
 import { countQuiet, lookAt, lookedAt, type Look } from "../../../src/core/rollout/quiet.ts";
@@ -51,11 +57,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     lookAt(rollout, signals, { now, availableSince, settlesPerStep: bounds.settlesPerStep });
 
   function load(now: number, look: Look = lookNow(now)): RolloutRows {
-    const isNamed = (node: NodeRow): boolean =>
-      signals.some(
-        ({ kind, nodeId }) =>
-          nodeId === node.nodeId || (kind === "retry" && nodeId === null && node.status === "failed"),
-      );
+    const isNamed = (node: NodeRow): boolean => signals.some(({ nodeId }) => nodeId === node.nodeId);
     const isBegun = (node: NodeRow): boolean =>
       node.batchIndex === rollout.currentBatch && node.status !== "pending";
     const begun = nodes.filter(isBegun).map((node) => ({ ...node }));
@@ -69,6 +71,8 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       named: nodes.filter((node) => !isBegun(node) && isNamed(node)).map((node) => ({ ...node })),
       counts: counts(),
       next: loadNext(),
+      retries: { nodes: nodes.filter(({ retryRequested }) => retryRequested).length, next: loadRetries() },
+      isBeyondCanary: nodes.some(({ batchIndex, attempt }) => batchIndex > 0 && attempt > 0),
       lastSucceeded:
         onTarget.length === 0
           ? null
@@ -106,23 +110,47 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     return { index, nodes: opening.length, byValue: rollout.maxUnavailable === null ? [] : byValue };
   }
 
+  /** Nodes that are away already join nobody: the limit counts them, and the others of the batch. */
+  function loadRetries(): NextBatch | null {
+    const waiting = nodes.filter(({ retryRequested }) => retryRequested);
+    if (waiting.length === 0) return null;
+    const indexes = waiting.map(({ batchIndex }) => batchIndex);
+    const index = indexes.includes(rollout.currentBatch) ? rollout.currentBatch : Math.min(...indexes);
+    const opening = waiting.filter(({ batchIndex }) => batchIndex === index);
+    const isAway = ({ facts }: NodeRow): boolean => AWAY.includes(facts.nodeState);
+    const joining = opening.filter((node) => !isAway(node));
+    const values = [...new Set(joining.map((node) => node.labelValue))].filter((value) => value !== null);
+    const byValue = values.map((value) => ({
+      value,
+      nodes: joining.filter((node) => node.labelValue === value).length,
+      away: nodes.filter((node) => node.labelValue === value && isAway(node)).length,
+    }));
+    return { index, nodes: opening.length, byValue: rollout.maxUnavailable === null ? [] : byValue };
+  }
+
   function launch({ nodeId, direction, attempt }: Launch, now: number): void {
     const commandId = CommandId.parse(uuid(3, ++lastId));
     const row = rowOf(nodeId);
     const [from, to] = direction === "forward" ? [row.recorded, target] : [target, row.previous!];
     commands.push({ nodeId, direction, attempt, commandId, rolloutId: rollout.id, at: now, from, to });
     const sent = { status: "in_progress", phase: "PREPARING", actionName: null, progressPct: 0 } as const;
-    Object.assign(row, sent, { direction, attempt, commandId, launchedAt: now });
+    Object.assign(row, sent, { direction, attempt, commandId, launchedAt: now, retryRequested: false });
+    if (direction === "forward")
+      Object.assign(row, { errorCode: null, errorMessage: null, installedAt: null });
     row.facts = { ...row.facts, nodeState: "maintenance" };
   }
 
   function opened({ launchBatch }: RolloutDecision): Launch[] {
     if (launchBatch === null) return [];
-    const { index, direction, most } = launchBatch;
-    const isMeant = (node: NodeRow): boolean =>
-      direction === "forward" ? node.status === "pending" : goesBack(node);
+    const { index, part, most } = launchBatch;
+    const direction = directionOf(part);
+    const isMeant: Record<BatchPart, (node: NodeRow) => boolean> = {
+      pending: ({ status }) => status === "pending",
+      retried: ({ retryRequested }) => retryRequested,
+      succeeded: goesBack,
+    };
     return nodes
-      .filter((node) => node.batchIndex === index && isMeant(node))
+      .filter((node) => node.batchIndex === index && isMeant[part](node))
       .slice(0, most)
       .map(({ nodeId, attempt }) => ({
         nodeId,
@@ -132,6 +160,10 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
   }
 
   function commit(decision: RolloutDecision, now: number): void {
+    const { retries } = decision;
+    for (const node of nodes)
+      node.retryRequested ||=
+        node.status === "failed" && (retries === "all" || retries.includes(node.nodeId));
     for (const { nodeId, ...patch } of decision.nodes) Object.assign(rowOf(nodeId), patch);
     for (const each of [...decision.launches, ...opened(decision)]) launch(each, now);
     for (const { nodeId, status, stands } of decision.nodes.filter((node) => isSettled(node.status))) {
@@ -143,7 +175,10 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
         row.facts = { ...row.facts, nodeState: isBroken ? "degraded" : "active" };
     }
     if (decision.skipPending)
-      for (const node of nodes) if (node.status === "pending") node.status = "skipped";
+      for (const node of nodes) {
+        node.retryRequested = false;
+        if (node.status === "pending") node.status = "skipped";
+      }
     for (const signal of signals)
       consumed.push({ ...signal, applied: decision.appliedSignals.includes(signal.id) });
     [signals, reports] = [[], []];

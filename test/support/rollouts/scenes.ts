@@ -34,6 +34,12 @@ export function started(wish: TableWish): RolloutTable {
   return table;
 }
 
+/** Advanced until it has nothing left to do at once. */
+export function advanceAll(table: RolloutTable, at: number): void {
+  do table.advance(at);
+  while (table.wakeAt() === at + 1);
+}
+
 export const atWork = (table: RolloutTable): NodeId[] =>
   table.nodes.filter((node) => node.status === "in_progress").map((node) => node.nodeId);
 

@@ -84,6 +84,7 @@ export const upgradeSample = (
     previous_checksum: DIGEST,
     error_code: null,
     error_message: null,
+    retry_requested: false,
     started_at: null,
     ended_at: null,
     ...more,

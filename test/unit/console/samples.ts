@@ -22,6 +22,7 @@ export const upgrade = (index: number, over: Partial<NodeUpgradeView> = {}): Nod
   previous_checksum: null,
   error_code: null,
   error_message: null,
+  retry_requested: false,
   started_at: null,
   ended_at: null,
   ...over,

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 import {
+  advanceAll,
   atWork,
   batchSucceeds,
   COMPLETED,
@@ -29,7 +30,7 @@ function oneFailed(body = FAILED): RolloutTable {
 test("ROLL-11: retry launches what failed once more, forward, as the next attempt; a paused rollout stays paused", () => {
   const table = oneFailed();
   table.signal("retry");
-  table.advance(T0 + 2);
+  advanceAll(table, T0 + 2);
   expect(table.commands.slice(2)).toMatchObject([
     { nodeId: table.nodes[0]!.nodeId, direction: "forward", attempt: 2 },
   ]);
@@ -55,12 +56,13 @@ test("ROLL-11: a retry that fails again is a new failure", () => {
   table.advance(T0 + 2);
   expect(table.rollout()).toMatchObject({ status: "running", acknowledgedFailures: 1 });
   table.signal("retry", null, table.nodes[0]!.nodeId);
-  table.advance(T0 + 3);
-  expect(table.nodes[0]).toMatchObject({ status: "in_progress", batchIndex: 1 });
-  for (const nodeId of atWork(table)) table.heartbeat(nodeId, T0 + 4);
-  everyoneReports(table, T0 + 4, FAILED);
+  advanceAll(table, T0 + 3);
+  expect(table.nodes[0]).toMatchObject({ status: "failed", retryRequested: true }); // the next batch is at work
+  everyoneReports(table, T0 + 4);
+  expect(table.nodes[0]).toMatchObject({ status: "in_progress", batchIndex: 0, retryRequested: false });
+  everyoneReports(table, T0 + 5, FAILED);
   expect(table.rollout()).toMatchObject({ status: "paused", acknowledgedFailures: 0 });
-  expect(table.rollout().why!.text).toMatch(/^3 of 4/);
+  expect(table.rollout().why!.text).toMatch(/^1 of 4/);
 });
 
 test("ROLL-11: the gate waits for a retried node, and observes it like its batch", () => {
@@ -71,7 +73,7 @@ test("ROLL-11: the gate waits for a retried node, and observes it like its batch
   table.advance(T0 + 1);
   expect(table.rollout().healthUntil).toBe(T0 + 60_001);
   table.signal("retry", null, first);
-  table.advance(T0 + 2);
+  advanceAll(table, T0 + 2);
   expect(table.rollout().healthUntil).toBeNull(); // it begins anew with the last node
   table.heartbeat(second!, T0 + 60_001);
   table.advance(T0 + 60_001);
@@ -93,7 +95,7 @@ test("ROLL-6: a retried node that turns out unhealthy goes back under the number
   goesBackWell(table, T0 + 2);
   expect(node).toMatchObject({ status: "failed", attempt: 1 });
   table.signal("retry");
-  table.advance(T0 + 3);
+  advanceAll(table, T0 + 3);
   table.report(node.nodeId, T0 + 4, COMPLETED);
   table.heartbeat(node.nodeId, T0 + 4, { applicationHealth: "critical" });
   table.advance(T0 + 4);
@@ -109,7 +111,7 @@ test("ROLL-5: a node in failed_rollback is never retried: a person must look", (
   const table = oneFailed(FAILED_ROLLBACK);
   for (const nodeId of [null, table.nodes[0]!.nodeId]) {
     table.signal("retry", null, nodeId);
-    table.advance(T0 + 2);
+    advanceAll(table, T0 + 2);
     expect(lastSignal(table)).toMatchObject({ signal: "retry", nodeId, applied: false });
   }
   expect(table.commands.length).toBe(2);
@@ -120,7 +122,7 @@ test("ROLL-11: retry of a node that has not failed is not applied; twice at once
   table.signal("retry", null, table.nodes[1]!.nodeId);
   table.signal("retry", null, table.nodes[0]!.nodeId);
   table.signal("retry");
-  table.advance(T0 + 2);
+  advanceAll(table, T0 + 2);
   expect(table.consumed.slice(-3).map(({ applied }) => applied)).toEqual([false, true, false]);
   expect(table.commands.length).toBe(3);
 });
@@ -130,7 +132,7 @@ test("ROLL-11: retries end with the rollout", () => {
   table.signal("cancel");
   table.advance(T0 + 2);
   table.signal("retry");
-  table.advance(T0 + 3);
+  advanceAll(table, T0 + 3);
   expect(lastSignal(table)).toMatchObject({ applied: false });
 });
 
@@ -138,7 +140,7 @@ test("ROLL-11: cancel and rollback of a paused rollout wait for its retried node
   for (const kind of ["cancel", "rollback"] as const) {
     const table = oneFailed();
     table.signal("retry");
-    table.advance(T0 + 2);
+    advanceAll(table, T0 + 2);
     table.signal(kind);
     table.advance(T0 + 3);
     expect(table.rollout().status).toBe("paused");
@@ -184,7 +186,7 @@ test("ROLL-11: a late verdict of the attempt before is not about the retry, also
   const { nodeId, commandId } = table.nodes[0]!;
   table.signal("retry", null, nodeId);
   table.report(nodeId, T0 + 2, FAILED, commandId!);
-  table.advance(T0 + 2);
+  advanceAll(table, T0 + 2);
   expect(table.nodes[0]).toMatchObject({ status: "in_progress", attempt: 2, phase: "PREPARING" });
   expect(table.rollout()).toMatchObject({ status: "paused", currentBatch: 0 });
 });

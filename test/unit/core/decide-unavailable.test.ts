@@ -2,7 +2,15 @@
 import { expect, test } from "vitest";
 import type { TableWish } from "../../support/rollouts/created-rows.ts";
 import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
-import { atWork, COMPLETED, everyoneReports, FAILED, started, T0 } from "../../support/rollouts/scenes.ts";
+import {
+  advanceAll,
+  atWork,
+  COMPLETED,
+  everyoneReports,
+  FAILED,
+  started,
+  T0,
+} from "../../support/rollouts/scenes.ts";
 
 /** Two zones of three; a batch takes one node of each. */
 const zones = (changes: Partial<TableWish> = {}) =>
@@ -52,7 +60,7 @@ test("ROLL-12: a resume looks again, and force does not look away", () => {
     expect(table.rollout()).toMatchObject({ status: "paused", why: { code: "UNAVAILABLE_LIMIT" } });
   }
   table.signal("retry");
-  table.advance(T0 + 3);
+  advanceAll(table, T0 + 3);
   everyoneReports(table, T0 + 4);
   table.signal("resume");
   table.advance(T0 + 5);

@@ -42,9 +42,21 @@ const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
     "a batch begins in spite of a pause",
     writing(({ rollout }, { rollout: was, next }) =>
       was.status === "running" && rollout.why?.code === "PAUSED" && next !== null
-        ? { launchBatch: { index: next.index, direction: "forward", most: 1 } }
+        ? { launchBatch: { index: next.index, part: "pending", most: 1 } }
         : {},
     ),
+  ],
+  [
+    "no batch before its gate",
+    "a retry of all that failed is launched at once",
+    writing(({ retries }, { batch }) => ({
+      launches:
+        retries === "all"
+          ? batch
+              .filter(({ status }) => status === "failed")
+              .map(({ nodeId, attempt }) => ({ nodeId, direction: "forward", attempt: attempt + 1 }))
+          : [],
+    })),
   ],
   [
     "no component before its gate",

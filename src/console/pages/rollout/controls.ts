@@ -86,7 +86,8 @@ const WORDING: Record<SignalKind, Wording> = {
   },
   retry: {
     title: "Retry the failed nodes",
-    effect: "Every node that failed is upgraded once more, at once. A paused rollout stays paused.",
+    effect:
+      "Every node that failed is upgraded once more, batch by batch, with the same limits and gates. A paused rollout stays paused.",
     confirm: "Retry failed nodes",
   },
   force: {

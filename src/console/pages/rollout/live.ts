@@ -66,6 +66,7 @@ function withUpgrade(node: NodeUpgradeView, { at, data }: EventOf<"node.upgrade"
   return {
     ...node,
     status: data.status,
+    retry_requested: node.retry_requested && data.status === "failed",
     direction: data.direction ?? node.direction,
     upgrade_phase: settled ? null : data.phase,
     action_index: actionIndexOf(data.action),

@@ -18,7 +18,7 @@ export function NodeControls({ rollout, node }: Props) {
     <span className="node-controls">
       <Button
         className="button"
-        isDisabled={node.status !== "failed" || !isAllowed(rollout, "retry")}
+        isDisabled={node.status !== "failed" || node.retry_requested || !isAllowed(rollout, "retry")}
         onPress={() => setAsking("retry")}
       >
         Retry
@@ -42,6 +42,6 @@ export function NodeControls({ rollout, node }: Props) {
 function nodeQuestion(asking: "retry" | "skip", rollout: RolloutView, { node_name }: NodeUpgradeView) {
   const question = questionFor(asking, rollout);
   if (asking === "skip") return { ...question, title: `Leave ${node_name} out` };
-  const effect = "The node is upgraded once more, at once. A paused rollout stays paused.";
+  const effect = "The node is upgraded once more, in the turn of its batch. A paused rollout stays paused.";
   return { ...question, title: `Retry ${node_name}`, effect, confirm: "Retry node" };
 }
