@@ -8,6 +8,7 @@ export const RULES = [
   "every compensation is complete or an incident",
   "a command once, one at a time",
   "an ended rollout stays ended, a settled node settled",
+  "an ending says what happened",
   "an idle step changes nothing",
   "everything ends or waits for a person",
   "a person can bring everything to its end",

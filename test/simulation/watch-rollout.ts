@@ -35,6 +35,7 @@ export function watchedStep(table: RolloutTable): (now: number) => void {
       rollout.status,
       asked.map(({ kind }) => kind),
     );
+    if (rollout.status !== decision.rollout.status) endingHolds(table);
     observed(step);
     oneAtATime(step);
     givenUp(decision, before, heard);
@@ -58,6 +59,23 @@ function endsHold({ before, table, decision }: Step, was: string, asked: readonl
     const isBack = node.status === "succeeded" && decision.launchBatch?.part === "succeeded";
     holds(isRetry || isBack, rule, `a ${node.status} node became ${now.status}`);
   }
+}
+
+/** Only what went well is `completed`: scripts, and the gates of groups, go on from there. */
+function endingHolds(table: RolloutTable): void {
+  const rule = "an ending says what happened";
+  const { status, why, failureThreshold, strategy, migrationType, canaryApprovedAt } = table.rollout();
+  if (isActive(status)) return;
+  const count = (...statuses: readonly string[]): number =>
+    table.nodes.filter((node) => statuses.includes(node.status)).length;
+  const [succeeded, failed] = [count("succeeded"), count("failed", "failed_rollback")];
+  holds(why !== null || succeeded === table.nodes.length, rule, `${status} without a reason`);
+  if (status !== "completed") return;
+  holds(succeeded > 0, rule, "completed, and nothing was upgraded");
+  const attempted = table.nodes.length - count("skipped");
+  holds(failed <= failureThreshold * attempted, rule, `completed with ${failed} of ${attempted} failed`);
+  const needsApproval = strategy === "canary" && migrationType === "breaking";
+  holds(!needsApproval || canaryApprovedAt !== null, rule, "completed without its approval");
 }
 
 /** A node that succeeded, or came back, was watched for its whole wait. */

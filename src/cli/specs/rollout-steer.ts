@@ -51,7 +51,11 @@ export const ROLLOUT_STEER_COMMANDS: readonly CommandSpec[] = [
     examples: ['fairlead rollout cancel 3f2a --reason "wrong build"'],
     load: () => import("../commands/rollout-cancel.ts"),
   },
-  signal("force", "go on whatever fails: the threshold is not looked at any more", "losing edge-9 is fine"),
+  signal(
+    "force",
+    "go on whatever fails; over the threshold the rollout ends failed",
+    "losing edge-9 is fine",
+  ),
   signed("approve-canary", "let a breaking migration go on after its canary", "blocks follow, peers fine"),
   signed("rollback", "put every upgraded node back, the last batch first", "2.0.0 leaks"),
   {

@@ -39,7 +39,7 @@ const CREATE_OPTIONS: readonly OptionSpec[] = [
     about: "no more than n nodes of one value of the label away at once, such as zone=1",
   },
   { flags: "--threshold <ratio>", about: "pause when failed/attempted exceeds this, 0 to 1", fallback: "0" },
-  { flags: "--force-continue", about: "go on whatever fails: the threshold is not looked at" },
+  { flags: "--force-continue", about: "go on whatever fails; over the threshold it ends failed" },
   { flags: "--health-wait <duration>", about: "how long each batch is observed", fallback: "60s" },
   {
     flags: "--skip-validation",

@@ -40,7 +40,7 @@ const choice = {
   acknowledge_state_risk: z.boolean().default(false),
   /** Canary only: how many random nodes the first batch has; 1 unless said. */
   canary_size: z.int().min(1).max(LIMITS.batchNodesMax).optional(),
-  /** The failure threshold is not looked at. */
+  /** Failures stop nothing. Over the threshold the rollout still ends `failed`. */
   force_continue: z.boolean().default(false),
   /** All at once only: a node that reports its completion succeeds without being observed. */
   skip_validation: z.boolean().default(false),

@@ -39,16 +39,21 @@ function thresholdExceeded(draft: Draft, counted: Counted): Why | null {
   };
 }
 
-/** Before a batch, or a part of it, is launched. Nothing to launch: nothing to hold. */
+/** Before a batch, or a part of it, is launched; without a batch, before the end. */
 export function holdBefore(draft: Draft, batch: NextBatch | null, part: BatchPart, now: number): Why | null {
-  if (batch === null) return null;
-  return approvalMissing(draft, batch) ?? intentExpired(draft, now) ?? limitReached(draft, batch, part);
+  const approval = approvalMissing(draft, batch);
+  if (batch === null || approval !== null) return approval;
+  return intentExpired(draft, now) ?? limitReached(draft, batch, part);
 }
 
-/** Nothing beyond the canary begins without it, also when the canary's nodes were all left out. */
-function approvalMissing({ rollout, counts }: Draft, { index }: NextBatch): Why | null {
-  if (rollout.strategy !== "canary" || index === 0) return null;
+/**
+ * Nothing beyond the canary begins without it, also when the canary's nodes were all left out. A canary that is the whole
+ * fleet does not end without it either, unless it upgraded nothing.
+ */
+function approvalMissing({ rollout, counts }: Draft, batch: NextBatch | null): Why | null {
+  if (rollout.strategy !== "canary" || batch?.index === 0) return null;
   if (rollout.migrationType !== "breaking" || rollout.canaryApprovedAt !== null) return null;
+  if (batch === null && counts.succeeded === 0) return null;
   const canary = counts.succeeded > 0 ? "is well: look at it yourself" : "was left out";
   return {
     code: "CANARY_APPROVAL",

@@ -1,6 +1,7 @@
 /** The gate between two batches: what may hold the rollout (holds.ts), then retries, the next batch, or the end. */
 import type { Draft } from "./draft.ts";
-import { attemptedCount, failuresHold, holdBefore } from "./holds.ts";
+import { endRollout } from "./ending.ts";
+import { failuresHold, holdBefore } from "./holds.ts";
 import { goOnRetrying, isOnlyNoted } from "./retry-gate.ts";
 import type { Why } from "./rows.ts";
 
@@ -20,7 +21,10 @@ export function passGate(draft: Draft, now: number): void {
   if (isHeld(draft, failuresHold(draft, "fresh"))) return;
   const [batch, part] =
     draft.retries === null ? [draft.next, "pending" as const] : [draft.retries, "retried" as const];
-  if (batch === null) return finish(draft);
+  if (batch === null) {
+    if (!isHeld(draft, holdBefore(draft, null, part, now))) endRollout(draft);
+    return;
+  }
   if (rollout.pauseRequested) {
     draft.move("pause", { code: "PAUSED", text: "paused by an operator: resume or cancel" });
     return;
@@ -30,14 +34,3 @@ export function passGate(draft: Draft, now: number): void {
 }
 
 const isHeld = (draft: Draft, why: Why | null): boolean => why !== null && draft.move("halt", why);
-
-function finish(draft: Draft): void {
-  const { rollout, counts } = draft;
-  const [failed, attempted] = [draft.failures(), attemptedCount(counts)];
-  const isOver = attempted > 0 && failed / attempted > rollout.failureThreshold;
-  const text = `${failed} of ${attempted} attempted nodes failed`;
-  if (!isOver) draft.move("complete", null);
-  else if (rollout.forceContinue)
-    draft.move("complete", { code: "FORCED", text: `${text}; the threshold was overridden` });
-  else draft.move("fail", { code: "THRESHOLD_EXCEEDED", text });
-}

@@ -248,6 +248,20 @@ describe("signals about nodes", () => {
   });
 });
 
+test("ROLL-12: a forced rollout goes on past a failed batch, and ends failed with the counts in its reason", async () => {
+  const id = await create({ batch_size: 2, force_continue: true });
+  await ask(id, "start");
+  await here.settle();
+  await here.report(id, "FAILED");
+  expect((await view(id)).status).toBe("running");
+  await here.report(id);
+  expect(await view(id)).toMatchObject({
+    status: "failed",
+    why: { code: "THRESHOLD_EXCEEDED", text: expect.stringContaining("2 of 4") as string },
+    counters: { succeeded: 2, failed: 2 },
+  });
+});
+
 test("ROLL-11: every signal is recorded with who, why, and whether it had an effect", async () => {
   const id = await create();
   await ask(id, "start", { reason: "tonight" });

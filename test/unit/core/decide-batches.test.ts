@@ -67,11 +67,6 @@ test("a health wait of 0 is one look, and the batch is over in the step that rea
   expect(table.rollout().status).toBe("completed");
 });
 
-test("a rollout without nodes completes at once", () => {
-  const table = started({ nodes: 0, batchSize: 1 });
-  expect(table.rollout().status).toBe("completed");
-});
-
 test("deciding again on what was decided changes nothing, at every stage", () => {
   const table = started({ nodes: 3, batchSize: 1, failureThreshold: 1 });
   const quiet = (now: number) => {

@@ -186,3 +186,14 @@ test("ROLL-11: a node that waits for its retry ends as failed when the rollout i
   expect(table.rollout().status).toBe("cancelled");
   expect(table.statuses()).toEqual(["failed", "failed", "failed", "failed", "succeeded", "succeeded"]);
 });
+
+test("ROLL-11: a node that fails in the step that reads a retry of all is not retried: nobody had seen its failure", () => {
+  const table = started({ nodes: 2, batchSize: 2, healthWaitMs: 0, failureThreshold: 1 });
+  const [first, second] = atWork(table);
+  table.report(first!, T0 + 1, FAILED);
+  table.advance(T0 + 1);
+  table.signal("retry");
+  table.report(second!, T0 + 2, FAILED);
+  table.advance(T0 + 2);
+  expect(table.nodes.map(({ retryRequested }) => retryRequested)).toEqual([true, false]);
+});

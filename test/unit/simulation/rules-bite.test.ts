@@ -142,6 +142,27 @@ const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
     believing(({ status }) => (status === "cancelled" ? { status: "pending" } : {})),
   ],
   [
+    "an ending says what happened",
+    "a forced rollout completes whatever failed",
+    writing(({ rollout }) =>
+      rollout.status === "failed" && rollout.forceContinue
+        ? { rollout: { ...rollout, status: "completed" } }
+        : {},
+    ),
+  ],
+  [
+    "an ending says what happened",
+    "a rollout that upgraded nothing completes",
+    writing(({ rollout }) =>
+      rollout.why?.code === "NOTHING_UPGRADED" ? { rollout: { ...rollout, status: "completed" } } : {},
+    ),
+  ],
+  [
+    "an ending says what happened",
+    "a canary that is the whole fleet completes without its approval",
+    believing(({ batchCount }) => (batchCount === 1 ? { migrationType: "none" } : {})),
+  ],
+  [
     "an idle step changes nothing",
     "every step leaves an event",
     writing(({ events }) => ({

@@ -22,10 +22,10 @@ export function allAtOnce(lab: () => Lab): void {
       const flags = ["--strategy", "all_at_once", "--force-continue", "--skip-validation", "--start"];
       const args = createArgs({ profile: PROFILE, from: "1.0.0", to, healthWait: "1h" });
       const id = await runCreate(lab(), [...args, ...flags]);
-      const ended = await reaches(lab(), id, "completed"); // an hour of observation was left out
+      const ended = await reaches(lab(), id, "failed"); // an hour of observation was left out
       expect(ended).toMatchObject({
         batch_count: 1,
-        why: { code: "FORCED" },
+        why: { code: "THRESHOLD_EXCEEDED" },
         counters: { succeeded: 1, failed: 1 },
       });
       expect((await nodes[0]!.running()).version).toBe("2.0.0");

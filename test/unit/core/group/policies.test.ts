@@ -1,7 +1,7 @@
 // What a group makes of a failed component: the three policies (ROLL-13), and the way back (ROLL-14).
 import { expect, test } from "vitest";
 import { createGroupTable, type GroupTable } from "../../../support/rollouts/group-table.ts";
-import { atWork, FAILED, T0 } from "../../../support/rollouts/scenes.ts";
+import { atWork, COMPLETED, FAILED, T0 } from "../../../support/rollouts/scenes.ts";
 import { beatAll, componentSucceeds, reported, startedGroup } from "./scenes.ts";
 
 const POLICIES = ["partial_ok", "rollback_all", "manual"] as const;
@@ -138,6 +138,29 @@ test("ROLL-13: an operator who forces the failed component sets its group going 
   expect(group.statuses()[0]).toBe("running");
   expect(group.group()).toMatchObject({ status: "running", failedComponent: null });
 });
+
+test("ROLL-13: a forced component that fails over its threshold does not open the gate to the next one", () => {
+  const forced = { nodes: 2, batchSize: 2, healthWaitMs: 0, forceContinue: true };
+  const group = startedGroup({ components: [forced, forced] });
+  const [first, second] = atWork(group.components[0]!);
+  group.components[0]!.report(first!, T0 + 1, FAILED);
+  group.components[0]!.report(second!, T0 + 1, COMPLETED);
+  beatAll(group.components[0]!, T0 + 1);
+  group.settle(T0 + 1);
+  expect(group.statuses()).toEqual(["failed", "pending"]);
+  expect(group.group()).toMatchObject({ status: "paused", why: { code: "COMPONENT_FAILED" } });
+});
+
+test.each([{ forceContinue: true }, { failureThreshold: 1 }])(
+  "ROLL-13: a rollback_all group with %o in which no node was upgraded is not completed",
+  (lenient) => {
+    const part = { nodes: 2, batchSize: 2, healthWaitMs: 0, ...lenient };
+    const group = startedGroup({ failurePolicy: "rollback_all", components: [part, part] });
+    reported(group, 0, T0 + 1, FAILED);
+    expect(group.statuses()).toEqual(["rolled_back", "cancelled"]);
+    expect(group.group().status).toBe("rolled_back");
+  },
+);
 
 test("ROLL-13: retried nodes of a paused component change nothing by themselves; a resume then goes on", () => {
   const { group, now } = secondFails("manual");
