@@ -19,6 +19,9 @@ export const LIMITS = {
   clockSkewMs: 5 * 60_000,
   merkleProofDepthMax: 32,
 
+  /** More commands than one node gets between a backup and its restore. */
+  commandSequenceGap: 1_000_000,
+
   // API
   requestBytesMax: 2 * 1024 * 1024,
   agentRequestBytesMax: 64 * 1024,

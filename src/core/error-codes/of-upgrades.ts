@@ -13,7 +13,11 @@ export const UPGRADE_CODES = {
     "untrusted",
     "The command's signature does not verify with an online key: see `fairlead keys list`, and look at who can write to the database.",
   ),
-  COMMAND_REPLAYED: code(409, "untrusted", "An old command came again: nothing was done."),
+  COMMAND_REPLAYED: code(
+    409,
+    "untrusted",
+    "The node has seen this command or a later one: nothing was done. After a restore of the database open a new epoch with `fairlead authority new-epoch`, then retry; if it stays, revoke the node and enroll it again.",
+  ),
   COMMAND_EXPIRED: code(422, "untrusted", "The command came too late: the control plane sends a new one."),
   COMMAND_WRONG_NODE: code(
     422,
@@ -63,7 +67,7 @@ export const UPGRADE_CODES = {
   CURRENT_MISMATCH: code(
     409,
     "conflict",
-    "The node runs something else than the assignment names as current: see who changed it by hand; put back what is recorded, or enroll the node anew.",
+    "The node runs something else than the assignment names as current: see who changed it by hand; put back what is recorded, or record what runs with `fairlead node adopt`, then retry.",
   ),
   ROLLBACK_REFUSED: code(
     422,
@@ -74,6 +78,11 @@ export const UPGRADE_CODES = {
     422,
     "invalid",
     "The agent's config names no program for this profile: add it there, or enroll the node under another profile.",
+  ),
+  NODE_STEP_FAILED: code(
+    500,
+    "failed",
+    "The control plane could not sign, store or record this node's upgrade; the others went on. The message names the cause: mend it, then `rollout retry`.",
   ),
   RUN_SPEC_MISMATCH: code(
     422,

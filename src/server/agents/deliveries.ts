@@ -15,7 +15,6 @@ import { bundleInStep, type BundleSource } from "../keys/bundle-in-step.ts";
 import { bundlesAfter } from "../snapshots/bundles.ts";
 import { createBatcher } from "./batcher.ts";
 import { isHeadDue, mayLackRevocation, readAuthorityTime, signHeadFor } from "./heads.ts";
-import { raiseCommandSequences } from "./restored-sequences.ts";
 import { findSnapshots, type SnapshotRow } from "./snapshot-rows.ts";
 import type { Standing } from "./standings.ts";
 import { COMMANDS_MAX, findCommands, findVoidIntents } from "./waiting.ts";
@@ -55,7 +54,6 @@ export function createDeliveryFinder(
         ),
         findCommands(db, queries),
         findVoidIntents(db, queries),
-        raiseCommandSequences(db, queries),
       ]);
       const { bundle, authority: signing } = await bundleInStep(newestBundle, authority, db); // after the commands: it knows who signed them
       const asked = queries.map((query) => ({

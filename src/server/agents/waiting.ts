@@ -10,6 +10,10 @@ export const COMMANDS_MAX = 16;
 
 type WaitingQuery = Pick<DeliveryQuery, "nodeId" | "mark" | "serials">;
 
+/**
+ * A mark above the node's own sequence is no mark: the node gets the command and says itself what it makes of it. Held
+ * back, the command would only time out.
+ */
 export async function findCommands(
   db: Database,
   queries: readonly WaitingQuery[],
@@ -20,9 +24,10 @@ export async function findCommands(
     select c.node_id, c.rollout_id, c.sequence, c.frame, p.proof
     from unnest(${queries.map(({ nodeId }) => nodeId)}::uuid[], ${queries.map(({ mark }) => mark)}::bigint[])
       as q(node_id, mark)
+    join nodes n on n.id = q.node_id
     cross join lateral (
       select node_id, rollout_id, sequence, frame from commands
-      where node_id = q.node_id and sequence > q.mark and answered_at is null and expires_at > now()
+      where node_id = q.node_id and sequence > case when q.mark > n.command_sequence then 0 else q.mark end and answered_at is null and expires_at > now()
       order by sequence limit ${COMMANDS_MAX}
     ) c
     join rollout_proofs p on p.rollout_id = c.rollout_id and p.node_id = c.node_id

@@ -14,6 +14,7 @@ import type { BundleTaken } from "../../core/protocol/keys-api.ts";
 import { TrustBundle } from "../../core/snapshot/trust-bundle.ts";
 import type { Transaction } from "../db/database.ts";
 import { appendEvents, type NewEvent } from "../events/append.ts";
+import { leaveSequenceGap } from "../rollout/sequence-gap.ts";
 import { markAllDirty } from "../snapshots/mark.ts";
 import { readNodeStandings } from "./node-standings.ts";
 import { KEYS_CHANNEL, readKeys, standingOf, writeArrivals, writeChanged, writeSteps } from "./rows.ts";
@@ -89,6 +90,7 @@ async function openEpoch(
   actor: string,
 ): Promise<void> {
   await tx`update clusters set epoch = ${epoch}`;
+  await leaveSequenceGap(tx);
   await tx`
     insert into authority_epochs (epoch, reason, bundle_version, actor)
     values (${epoch}, ${recovery!.reason}, ${version}, ${actor}) on conflict do nothing`;

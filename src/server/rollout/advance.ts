@@ -12,9 +12,9 @@ import { isActive, type RolloutStatus } from "../../core/rollout/states.ts";
 import type { Database } from "../db/database.ts";
 import type { CommittedStep } from "../metrics/rollout-metrics.ts";
 import type { Authority } from "../snapshots/authority.ts";
-import { commitDecision, isNewsForGroup } from "./commit.ts";
+import { commitDecision, isNewsForGroup, type Committed } from "./commit.ts";
 import { loadRollout } from "./load.ts";
-import { packParcels, type HandOver, type ParcelDrafts } from "./parcel.ts";
+import { packParcels, type HandOver } from "./parcel.ts";
 
 export interface Advanced {
   readonly status: RolloutStatus;
@@ -41,19 +41,18 @@ export async function advanceRollout(deps: AdvanceDeps, id: RolloutId): Promise<
     if (loaded === null) return null;
     const { rows, now, chain, strategy, startedAt } = loaded;
     const decision = decideRollout(rows, now);
-    const parcels = await commitDecision(tx, authority, loaded, decision, now, deps.handOver?.from);
+    const committed = await commitDecision(tx, authority, loaded, decision, now, deps.handOver?.from);
     const wasActive = isActive(rows.rollout.status);
     const { groupId } = loaded;
-    return { chain, strategy, startedAt, wasActive, batch: rows.batch, decision, now, groupId, parcels };
+    return { chain, strategy, startedAt, wasActive, batch: rows.batch, decision, now, groupId, ...committed };
   });
   if (step === null) return null;
   deps.handOver?.deliver(packParcels(step.parcels));
   deps.onCommitted(step);
   if (step.groupId !== null && isNewsForGroup(step.decision)) deps.nudgeGroup(step.groupId);
-  return { status: step.decision.rollout.status, wakeAt: step.decision.wakeAt, now: step.now };
+  return { status: step.decision.rollout.status, wakeAt: step.wakeAt, now: step.now };
 }
 
-interface Moved {
+interface Moved extends Committed {
   readonly groupId: GroupId | null;
-  readonly parcels: ParcelDrafts;
 }

@@ -15,8 +15,10 @@ import { appendEvents } from "../events/append.ts";
 import { raiseIncidents } from "../incidents/raise.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { eventsOf } from "./decided-events.ts";
+import { isolated } from "./isolate.ts";
 import { launchNodes } from "./launch.ts";
 import type { LoadedRollout } from "./load.ts";
+import { failureEvent, failureIncidents, markFailed, notLaunched, notSettled } from "./node-failures.ts";
 import { draftParcel, type ParcelDrafts } from "./parcel.ts";
 import { settleNodes } from "./settle.ts";
 import { notifyNodes } from "./wake.ts";
@@ -28,7 +30,7 @@ export async function commitDecision(
   decision: RolloutDecision,
   now: number,
   from?: string,
-): Promise<ParcelDrafts> {
+): Promise<Committed> {
   const { id } = rows.rollout;
   const [, , opened] = await pipelined(
     () => requestRetries(tx, id, decision.retries),
@@ -42,22 +44,34 @@ export async function commitDecision(
   const moved = [...launches, ...touched];
   const [, launched] = await pipelined(
     () => lockNodes(tx, moved),
-    () => launchNodes(tx, authority, id, launches, now),
+    () => isolated(tx, launches, (part, some) => launchNodes(part, authority, id, some, now)),
   );
-  const published = await settleNodes(tx, authority, id, touched, now);
+  const published = await isolated(tx, touched, (part, some) => settleNodes(part, authority, id, some, now));
+  const failures = [...launched.failed.map(notLaunched), ...published.failed.map(notSettled)];
+  await markFailed(tx, id, failures, now);
   if (decision.skipPending) await skipRest(tx, id);
   const movedIds = moved.map(({ nodeId }) => nodeId);
+  const wakeAt = failures.length > 0 ? now + 1 : decision.wakeAt; // what failed here is judged by the next step
   await pipelined(
-    () => patchRollout(tx, id, decision, now),
+    () => patchRollout(tx, id, { ...decision, wakeAt }, now),
     () => notifyNodes(tx, movedIds, from),
-    () => raiseIncidents(tx, id, decision.incidents, now),
+    () => raiseIncidents(tx, id, [...decision.incidents, ...failureIncidents(failures)], now),
   );
-  await appendEvents(tx, eventsOf({ id, groupId }, decision.events, opened)); // the last: its lock is everybody's
-  return new Map([
+  const failed = new Set(failures.map(({ nodeId }) => nodeId));
+  const begun = opened.filter(({ nodeId }) => !failed.has(nodeId));
+  const events = [...decision.events, ...failures.map(failureEvent)];
+  await appendEvents(tx, eventsOf({ id, groupId }, events, begun)); // the last: its lock is everybody's
+  const parcels = new Map([
     ...movedIds.map((nodeId) => [nodeId, null] as const),
-    ...launched,
-    ...published.map((snapshot) => [snapshot.nodeId, draftParcel(snapshot, null)] as const),
+    ...launched.made,
+    ...published.made.map((snapshot) => [snapshot.nodeId, draftParcel(snapshot, null)] as const),
   ]);
+  return { parcels, wakeAt };
+}
+
+export interface Committed {
+  readonly parcels: ParcelDrafts;
+  readonly wakeAt: number | null;
 }
 
 /** Nodes never attempted, and retries that never began. */

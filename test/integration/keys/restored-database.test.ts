@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClusterId, NodeId } from "../../../src/core/ids.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
 import type { AppliedVersions } from "../../../src/core/protocol/agent-api.ts";
 import type { KeyList } from "../../../src/core/protocol/keys-api.ts";
 import type { Database } from "../../../src/server/db/database.ts";
@@ -211,6 +212,8 @@ test("SNAP-11: after a restored dump every node refuses the old versions, and a 
   expect(await db`select epoch, reason from authority_epochs`).toMatchObject([
     { epoch: 2, reason: "database_restored" },
   ]);
+  const [lowest] = await db<{ sequence: number }[]>`select min(command_sequence) as sequence from nodes`;
+  expect(lowest!.sequence).toBeGreaterThanOrEqual(LIMITS.commandSequenceGap); // above every mark that a node holds
 
   // And goes on as any site does.
   await setPolicy(60);

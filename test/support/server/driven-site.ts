@@ -107,7 +107,7 @@ export async function startDrivenSite() {
       id,
     );
 
-  return { ...site, settle, step, beat, report, statusesOf };
+  return { ...site, authority, settle, step, beat, report, statusesOf };
 }
 
 function verdictOf({ command_id }: AtWork, verdict: AgentVerdict): UpgradeReport {
