@@ -14,7 +14,19 @@ export const LIMITS = {
   contactLostMs: 90_000,
   snapshotVersionsKept: 4,
   keyRetireDeadlineMs: 7 * 24 * 3_600_000,
-  issuedAheadMaxMs: 24 * 3_600_000,
+  /** How far a signed time may lie ahead of the later of a node's clock and its floor (SNAP-17). */
+  issuedAheadMaxMs: 15 * 60_000,
+  /** A clock that shows an earlier time, or one this far behind the floor, is unset: a node without a battery. */
+  clockUnsetBeforeMs: Date.UTC(2026, 0, 1),
+  clockBehindFloorMaxMs: 24 * 3_600_000,
+  /** Clocks of one control plane that differ by more stop its signing. */
+  clockDisagreeMs: 60_000,
+  /** The same for the clocks of nodes, which are heard over the network after the control plane starts. */
+  nodeClockDisagreeMs: 5 * 60_000,
+  nodeClocksMin: 3,
+  clockLookMs: 1_000,
+  /** The wall clock is compared with the monotonic clock over at most this long: small corrections do not add up. */
+  clockBaselineMs: 3_600_000,
   /** How far a node's clock may run behind the signer's before a fresh snapshot is not yet valid to it. */
   clockSkewMs: 5 * 60_000,
   merkleProofDepthMax: 32,

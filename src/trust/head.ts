@@ -7,13 +7,13 @@
 import type { ErrorCode } from "../core/error-codes.ts";
 import { FairleadError } from "../core/errors.ts";
 import type { ClusterId, KeyId, NodeId } from "../core/ids.ts";
-import { LIMITS } from "../core/limits.ts";
 import { HEAD_SCHEMA_VERSION, HeadContent, HeadHeader } from "../core/snapshot/head.ts";
 import type { ScopeType } from "../core/snapshot/scopes.ts";
 import type { TrustBundle } from "../core/snapshot/trust-bundle.ts";
 import { canonicalBytes } from "./canonical-json.ts";
 import { digestOf } from "./digest.ts";
 import { decodeFrame, signFrame } from "./frame.ts";
+import { AHEAD_REASON, isTooFarAhead } from "./node-time.ts";
 import { whyNotSigned, whyUntrusted } from "./online-signatures.ts";
 import type { Signers } from "./snapshot.ts";
 import { parseCanonical } from "./strict-json.ts";
@@ -57,6 +57,8 @@ export interface HeadContext {
   readonly clusterId: ClusterId;
   readonly nodeId: NodeId;
   readonly bundle: TrustBundle | null;
+  /** Bounds the time that a head can tell a node whose clock is unset. */
+  readonly bundleExpiresAt?: number;
   /** As in `SnapshotContext`. */
   readonly epoch: number | null;
   readonly revokedKeys?: readonly KeyId[];
@@ -73,8 +75,9 @@ export function verifyHead(bytes: Uint8Array, context: HeadContext): VerifiedHea
   if (header.subject_node_id !== context.nodeId) throw refused("it is for another node");
   if (header.authority_epoch !== context.epoch)
     throw refused(`it is of epoch ${header.authority_epoch}, the trust bundle of ${context.epoch}`);
-  if (Date.parse(header.issued_at) > time.local + LIMITS.issuedAheadMaxMs)
-    throw refused("issued more than 24 hours ahead of the local clock");
+  if (isTooFarAhead(header.issued_at, time, { tellsTime: true })) throw refused(`issued ${AHEAD_REASON}`);
+  if (Date.parse(header.issued_at) >= (context.bundleExpiresAt ?? Infinity))
+    throw refused("issued after the end of the trust bundle");
   if (held !== null) refuseOlder(head, held); // (2)
   if (Date.parse(header.expires_at) <= time.effective)
     throw problem("HEAD_STALE", `it expired at ${header.expires_at}`);

@@ -1,23 +1,45 @@
 /** Checks 7 to 9 of a snapshot: its time, its epoch, its version (SNAP-11, SNAP-17). */
 import type { Json } from "../core/json.ts";
-import { LIMITS } from "../core/limits.ts";
 import { isNewer, versionOf } from "../core/snapshot/envelope.ts";
 import { SCOPES } from "../core/snapshot/scopes.ts";
-import { TrustBundle } from "../core/snapshot/trust-bundle.ts";
+import { TIME_RESET, TrustBundle } from "../core/snapshot/trust-bundle.ts";
+import { AHEAD_REASON, isTooFarAhead } from "./node-time.ts";
 import { fail, ok, type Failure, type Subject } from "./snapshot-subject.ts";
 
-export function timesAcceptable({ header, context }: Subject): Failure | null {
-  const refuse = (field: string, reason: string) => fail("SNAPSHOT_TIME_REFUSED", field, reason);
-  const at = (text: string) => Date.parse(text);
-  if (at(header.issued_at) > context.time.local + LIMITS.issuedAheadMaxMs)
-    return refuse("issued_at", "more than 24 hours ahead of the local clock");
-  if (at(header.valid_from) > context.time.local)
-    return refuse("valid_from", `not valid before ${header.valid_from}`);
-  if (at(header.expires_at) <= context.time.effective)
-    return refuse("expires_at", `expired at ${header.expires_at}`);
+const at = (text: string) => Date.parse(text);
+const refuseTime = (field: string, reason: string) => fail("SNAPSHOT_TIME_REFUSED", field, reason);
+
+export function timesAcceptable(subject: Subject): Failure | null {
+  const { header, context } = subject;
+  const { local, effective, clockless = false } = context.time;
+  const isRoot = SCOPES[header.scope_type].signer === "root";
+  if (isTooFarAhead(header.issued_at, context.time, { tellsTime: isRoot }))
+    return refuseTime("issued_at", AHEAD_REASON);
+  const now = isRoot && clockless ? at(header.issued_at) : local;
+  if (at(header.valid_from) > now) return refuseTime("valid_from", `not valid before ${header.valid_from}`);
+  // A new epoch may lower the floor; whether it does stands in the content: `expiryAcceptable`.
+  if (at(header.expires_at) <= (opensEpoch(subject) ? Math.min(now, effective) : effective))
+    return expired(subject);
   if (at(header.refresh_after) > at(header.expires_at))
-    return refuse("refresh_after", "later than expires_at");
+    return refuseTime("refresh_after", "later than expires_at");
   return ok;
+}
+
+const expired = ({ header }: Subject) => refuseTime("expires_at", `expired at ${header.expires_at}`);
+
+const opensEpoch = ({ header, context }: Subject): boolean =>
+  SCOPES[header.scope_type].signer === "root" && header.authority_epoch > (context.epoch ?? 0);
+
+/** The second half of check 7: only a bundle that resets the time is valid behind the floor (SNAP-17). */
+export function expiryAcceptable(subject: Subject, content: Json): Failure | null {
+  const { header, context } = subject;
+  if (at(header.expires_at) > context.time.effective) return ok;
+  return header.scope_type === "trust_bundle" && resetsTime(content) ? ok : expired(subject);
+}
+
+export function resetsTime(content: Json): boolean {
+  const parsed = TrustBundle.safeParse(content);
+  return parsed.success && parsed.data.recovery?.reason === TIME_RESET;
 }
 
 /** Scopes of two epochs never stand side by side: what the online key signs is of the epoch that the root opened. */

@@ -24,6 +24,8 @@ import { loadPublicKey } from "./keys.ts";
 export interface TimeWindow {
   readonly local: number;
   readonly effective: number;
+  /** The machine's clock is unset: `local` is the effective time, and root-signed bundles and heads tell the time. */
+  readonly clockless?: boolean;
 }
 
 export type KeyLookup<T> =

@@ -20,7 +20,13 @@ import {
   openEnvelope,
   subjectMatches,
 } from "./snapshot-envelope.ts";
-import { epochAcceptable, recoveryOpensEpoch, timesAcceptable, versionNewer } from "./snapshot-order.ts";
+import {
+  epochAcceptable,
+  expiryAcceptable,
+  recoveryOpensEpoch,
+  timesAcceptable,
+  versionNewer,
+} from "./snapshot-order.ts";
 import { SNAPSHOT_DOMAIN, signatureVerifies, signerTrusted } from "./snapshot-signer.ts";
 import {
   fail,
@@ -62,6 +68,7 @@ const HEADER_CHECKS: readonly Step<HeaderCheck>[] = [
 
 const CONTENT_CHECKS: readonly Step<ContentCheck>[] = [
   [5, (subject, { value }) => newRootSigned(subject, value)],
+  [7, (subject, { value }) => expiryAcceptable(subject, value)],
   [8, (subject, { value }) => recoveryOpensEpoch(subject, value)],
   [10, ({ header }, { value, typed }) => contentWithinGrant(header, value, typed)],
   [11, structureValid],

@@ -15,6 +15,7 @@ import type { UpgradeJob } from "../../core/upgrade/job.ts";
 import type { VerifiedCommand } from "../../trust/command.ts";
 import { runDigest, type VerifiedIntent } from "../../trust/intent.ts";
 import { provesLeaf } from "../../trust/merkle.ts";
+import { AHEAD_REASON, isTooFarAhead } from "../../trust/node-time.ts";
 import type { TimeWindow } from "../../trust/trusted-keys.ts";
 import type { HeldAssignment } from "../snapshots/store.ts";
 import type { ActivationRecord } from "../upgrade/activations.ts";
@@ -90,12 +91,7 @@ function inTime({ header }: VerifiedCommand, { time }: Situation): void {
     "COMMAND_EXPIRED",
     `it expired at ${header.expires_at}`,
   );
-  const ahead = Date.parse(header.issued_at) - time.local;
-  refuseUnless(
-    ahead <= LIMITS.issuedAheadMaxMs,
-    "COMMAND_EXPIRED",
-    "it was issued more than 24 hours ahead of the local clock",
-  );
+  refuseUnless(!isTooFarAhead(header.issued_at, time), "COMMAND_AHEAD", `it was issued ${AHEAD_REASON}`);
 }
 
 function profileKnown({ header }: VerifiedCommand, { knowsProfile }: Situation): void {

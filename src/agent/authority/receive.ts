@@ -93,6 +93,9 @@ async function replayed(ledger: Ledger, clock: Clock, frame: Buffer, id: Command
   return { kind: "refused", commandId: null, rejection };
 }
 
+/** Of a command from the future nothing is kept: one that is signed again in time may have a lower sequence. */
+const LEAVES_NO_MARK: readonly string[] = ["COMMAND_WRONG_NODE", "COMMAND_REPLAYED", "COMMAND_AHEAD"];
+
 /** A command that was believed uses up its sequence even when it is refused; one that was not, changes nothing. */
 async function refuse(
   ledger: Ledger,
@@ -111,9 +114,8 @@ async function refuse(
     reason: storableText(error.message, REASON_CHARS_MAX),
     at: new Date(clock.now()).toISOString(),
   };
-  const foreign = error.code === "COMMAND_WRONG_NODE" || error.code === "COMMAND_REPLAYED";
   const known =
-    command === null || foreign
+    command === null || LEAVES_NO_MARK.includes(error.code)
       ? null
       : { command_id: command.header.command_id, sequence: command.header.sequence };
   await ledger.reject(frame, known, rejection);

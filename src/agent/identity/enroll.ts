@@ -21,6 +21,7 @@ import { ensureDirectory, readJsonIfThere, writeJsonDurable } from "../../host/f
 import { digestOf } from "../../trust/digest.ts";
 import { decodeFrame } from "../../trust/frame.ts";
 import { caPinOf, parseToken, rootPinOf, type EnrollmentToken } from "../../trust/pins.ts";
+import { timeWindow } from "../../trust/node-time.ts";
 import { parseBounded } from "../../trust/strict-json.ts";
 import { verifySnapshot } from "../../trust/verify-snapshot.ts";
 import { serverError } from "../link/server-error.ts";
@@ -86,7 +87,7 @@ function believedBundle(enrollUrl: string, token: EnrollmentToken, answer: Enrol
     root,
     bundle: null,
     accepted: () => null,
-    time: { local: now, effective: now },
+    time: timeWindow(now, null),
   });
   if (verified.kind === "rejected")
     throw new FairleadError(verified.code, `the trust bundle is refused: ${verified.reason}`);

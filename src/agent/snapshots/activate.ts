@@ -9,6 +9,7 @@ import { versionOf } from "../../core/snapshot/envelope.ts";
 import { TrustBundle } from "../../core/snapshot/trust-bundle.ts";
 import { digestOf } from "../../trust/digest.ts";
 import { decodeFrame } from "../../trust/frame.ts";
+import { resetsTime } from "../../trust/snapshot-order.ts";
 import type { SnapshotRejection } from "../../trust/verify-snapshot.ts";
 import { rootOf } from "./belief.ts";
 import { checkDownload, type Admit, type DownloadKind, type Verified } from "./check-download.ts";
@@ -67,7 +68,12 @@ function nextState(core: StoreCore, { header, contentHash, stored, content }: Ve
     expires_at: header.expires_at,
     refresh_after: header.refresh_after,
   };
-  const next = withScope({ ...state, floor: raised(state.floor, header.issued_at) }, scope, {
+  // Only root keys of a new epoch lower the floor (SNAP-17).
+  const floor =
+    scope === "trust_bundle" && resetsTime(content)
+      ? header.issued_at
+      : raised(state.floor, header.issued_at);
+  const next = withScope({ ...state, floor }, scope, {
     accepted: versionOf(header),
     active,
     previous: core.lost.has(scope) ? before.previous : before.active, // what is damaged is nothing to go back to

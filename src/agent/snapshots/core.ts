@@ -9,6 +9,7 @@ import type { ScopeType } from "../../core/snapshot/scopes.ts";
 import type { Clock } from "../../host/clock.ts";
 import type { FileSystemPort } from "../../host/file-system-port.ts";
 import type { VerifiedHead } from "../../trust/head.ts";
+import { timeWindow } from "../../trust/node-time.ts";
 import type { TimeWindow } from "../../trust/trusted-keys.ts";
 import type { Identity } from "../identity/store.ts";
 import type { Frames } from "./frames.ts";
@@ -48,6 +49,8 @@ export function createCore({ identity, clock, layout, frames, fs }: CoreDeps, fi
     /** What the head named as newer when the last poll ended. */
     behind: new Map<ScopeType, SnapshotVersion>(),
     head: null as VerifiedHead | null,
+    /** Whether a trust bundle was in force when the snapshots were last verified. */
+    verifiedInForce: false,
     state: (): State => state,
     async save(change: State): Promise<void> {
       const raised = change.floor !== state.floor;
@@ -66,9 +69,7 @@ export function createCore({ identity, clock, layout, frames, fs }: CoreDeps, fi
     },
     /** SNAP-17: the newest signed time and what passed since then holds, whatever the machine's clock says. */
     time(): TimeWindow {
-      const local = clock.now();
-      const floor = state.floor === null ? 0 : Date.parse(state.floor) + awakeMs();
-      return { local, effective: Math.max(local, floor) };
+      return timeWindow(clock.now(), state.floor === null ? null : Date.parse(state.floor) + awakeMs());
     },
     /** Since the newest signed time: by the clock, or by how long the node was awake, whichever is longer. */
     silentMs(): number {

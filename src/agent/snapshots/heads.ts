@@ -43,6 +43,7 @@ const contextFor = (core: StoreCore) => ({
   clusterId: core.identity.cluster_id,
   nodeId: core.identity.node_id,
   bundle: bundleInForce(core),
+  bundleExpiresAt: core.held.bundle()?.expiresAt ?? 0,
   epoch: core.state().epoch,
   revokedKeys: revokedKeys(core),
 });

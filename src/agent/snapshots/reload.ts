@@ -11,7 +11,7 @@ import { TrustBundle } from "../../core/snapshot/trust-bundle.ts";
 import { digestOf } from "../../trust/digest.ts";
 import { verifyStored } from "../../trust/increment.ts";
 import type { SnapshotContext } from "../../trust/snapshot-subject.ts";
-import { contextOf, demoAbroad, oneBelow } from "./belief.ts";
+import { bundleInForce, contextOf, demoAbroad, oneBelow } from "./belief.ts";
 import type { StoreCore } from "./core.ts";
 import type { HeldSnapshot } from "./held.ts";
 import { scopeIn, type FrameRef } from "./state.ts";
@@ -30,6 +30,7 @@ export const reloadBundle = (core: StoreCore): Promise<void> => reload(core, "tr
 
 /** Everything that a bundle, a bootstrap or a head decides about. */
 export async function reloadFollowing(core: StoreCore): Promise<void> {
+  core.verifiedInForce = bundleInForce(core) !== null;
   for (const scope of FOLLOWING) await reload(core, scope);
 }
 

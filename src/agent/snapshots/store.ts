@@ -15,6 +15,7 @@ import { type FileSystemPort, nodeFileSystem } from "../../host/file-system-port
 import { ensureDirectory } from "../../host/files.ts";
 import type { Identity } from "../identity/store.ts";
 import { activate } from "./activate.ts";
+import { reloadWhenBackInForce } from "./back-in-force.ts";
 import { bundleInForce, membershipOf, revokedKeys } from "./belief.ts";
 import { nobodyThere, type Admit } from "./check-download.ts";
 import { claimsOf } from "./claims.ts";
@@ -56,8 +57,16 @@ export async function openSnapshotStore(
       core.serially(() => activate(core, bytes, "snapshot", admit)),
     applyIncrement: (bytes: Uint8Array, admit: Admit = nobodyThere) =>
       core.serially(() => activate(core, bytes, "increment", admit)),
-    takeHead: (bytes: Uint8Array) => core.serially(() => takeHead(core, bytes)),
-    lookForHeldBack: (): Promise<Rejection[]> => core.serially(() => lookForHeldBack(core)),
+    takeHead: (bytes: Uint8Array) =>
+      core.serially(async () => {
+        await reloadWhenBackInForce(core);
+        return takeHead(core, bytes);
+      }),
+    lookForHeldBack: (): Promise<Rejection[]> =>
+      core.serially(async () => {
+        await reloadWhenBackInForce(core);
+        return lookForHeldBack(core);
+      }),
     /** Commands are signed as well, and say when. */
     raiseFloor: (issuedAt: string) => core.serially(() => raiseFloor(core, issuedAt)),
     /** Nobody answered: the time that was spent waiting is kept, or a restart would give it back. */

@@ -54,7 +54,12 @@ export const GROUP_STATUSES = [
   "rolled_back",
 ] as const;
 export const INCIDENT_STATUSES = ["open", "acknowledged", "resolved"] as const;
-export const INCIDENT_CATEGORIES = ["upgrade_failed", "upgrade_rollback_failed", "upgrade_stalled"] as const;
+export const INCIDENT_CATEGORIES = [
+  "upgrade_failed",
+  "upgrade_rollback_failed",
+  "upgrade_stalled",
+  "clock_disagrees",
+] as const;
 export const NOTIFICATIONS = [
   "rollout_started",
   "rollout_completed",

@@ -160,4 +160,26 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     examples: ["fairlead authority new-epoch --reason database_restored"],
     load: () => import("../commands/authority-new-epoch.ts"),
   },
+  {
+    path: "authority reset-time",
+    about: "lower every node's floor of time to this machine's clock: a new epoch, signed by the root keys",
+    remote: true,
+    options: [{ flags: "--reason <text>", about: "why; kept in the timeline", required: true }, ...SIGNED],
+    examples: ['fairlead authority reset-time --reason "the control plane was 12 hours ahead"'],
+    load: () => import("../commands/authority-reset-time.ts"),
+  },
+  {
+    path: "authority confirm-time",
+    about: "say that the control plane's clock is right, so that it signs again after CLOCK_DISAGREES",
+    remote: true,
+    options: [
+      { flags: "--reason <text>", about: "why; kept in the timeline", required: true },
+      { flags: "--time <instant>", about: "the true time, RFC 3339 in UTC (default: this machine's clock)" },
+    ],
+    examples: [
+      'fairlead authority confirm-time --reason "the host was suspended; NTP is in sync"',
+      'fairlead authority confirm-time --time 2026-11-18T12:00:00.000Z --reason "no NTP here; checked by hand"',
+    ],
+    load: () => import("../commands/authority-confirm-time.ts"),
+  },
 ];

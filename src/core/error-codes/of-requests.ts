@@ -51,6 +51,11 @@ export const REQUEST_CODES = {
   SITE_NOT_EMPTY: code(409, "conflict", "Restore into an empty database and an empty data folder."),
   SITE_PASSPHRASE_WRONG: code(403, "denied", "Give the passphrase that the backup was written with."),
   NOT_READY: code(503, "unreachable", "The server is starting or lost a part it needs: see /readyz."),
+  CLOCK_DISAGREES: code(
+    503,
+    "unreachable",
+    "The clocks of the control plane differ by more than a minute, and nothing is signed: correct the wrong one, or say `fairlead authority confirm-time` when the server's is right. See docs/guides/clocks.md.",
+  ),
   UNREACHABLE: code(503, "unreachable", "Check the address and that the server runs."),
   TIMEOUT: code(504, "timeout", "Look at the current state; wait longer with --timeout."),
 

@@ -33,7 +33,7 @@ export const SNAPSHOT_CODES = {
   SNAPSHOT_TIME_REFUSED: code(
     422,
     "untrusted",
-    "Expired or not yet valid: check the clocks of the node and of the control plane.",
+    "Expired, not yet valid, or signed more than 15 minutes ahead: check the clocks of the node and of the control plane; docs/guides/clocks.md says what to do.",
   ),
   SNAPSHOT_EPOCH_STALE: code(
     422,

@@ -19,6 +19,11 @@ export const UPGRADE_CODES = {
     "The node has seen this command or a later one: nothing was done. After a restore of the database open a new epoch with `fairlead authority new-epoch`, then retry; if it stays, revoke the node and enroll it again.",
   ),
   COMMAND_EXPIRED: code(422, "untrusted", "The command came too late: the control plane sends a new one."),
+  COMMAND_AHEAD: code(
+    422,
+    "untrusted",
+    "The command is signed more than 15 minutes ahead of the node's clock: correct the clock that is wrong, the node's or the control plane's, then `rollout retry`.",
+  ),
   COMMAND_WRONG_NODE: code(
     422,
     "untrusted",

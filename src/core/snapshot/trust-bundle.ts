@@ -35,10 +35,13 @@ export const ReleaseKey = BoundedKey.extend({
 });
 export type ReleaseKey = z.infer<typeof ReleaseKey>;
 
+/** The one reason that lowers a node's floor of time, to the bundle's own `issued_at` (SNAP-17). */
+export const TIME_RESET = "time_reset";
+
 /** Why versions may go back, once (SNAP-11): only root keys sign this, and only into a newer epoch. */
 export const Recovery = z.strictObject({
   from_epoch: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
-  reason: z.enum(["database_restored", "versions_exhausted", "key_compromised"]),
+  reason: z.enum(["database_restored", "versions_exhausted", "key_compromised", TIME_RESET]),
   opened_at: Instant,
 });
 export type Recovery = z.infer<typeof Recovery>;

@@ -1,5 +1,6 @@
 // Time as a node sees it: forward by its clock, never back behind what was signed (SNAP-17).
 import { expect, test } from "vitest";
+import { LIMITS } from "../../../src/core/limits.ts";
 import {
   at,
   assignmentFrame,
@@ -11,6 +12,8 @@ import {
   upgrading,
 } from "../../support/trust.ts";
 import { createNode, verdictOf, type Node } from "./node.ts";
+
+const AHEAD = LIMITS.issuedAheadMaxMs;
 
 test("an assignment is good until it expires, and then authorises nothing (ASSIGNMENT_EXPIRED)", async () => {
   const node = await createNode();
@@ -66,16 +69,27 @@ test("an intent's window closes by signed time, though the clock was set back (I
 
 test("a command that is accepted raises the floor, as snapshots do", async () => {
   const node = await createNode();
-  const ahead = { issued_at: at(NOW + HOUR_MS), expires_at: at(NOW + 2 * HOUR_MS) };
+  const ahead = { issued_at: at(NOW + AHEAD), expires_at: at(NOW + 2 * HOUR_MS) };
   const { command, intent, proof } = await node.prepare({ command: ahead });
   expect(verdictOf(await node.receive(command, intent, proof))).toBe("accepted");
   await node.restart();
-  expect(node.snapshots().time()).toEqual({ local: NOW, effective: NOW + HOUR_MS });
+  expect(node.snapshots().time()).toEqual({ local: NOW, effective: NOW + AHEAD });
+});
+
+test("SNAP-17: a command more than 15 minutes ahead is refused without a mark, and a lower sequence is taken after it", async () => {
+  const node = await createNode();
+  const wrong = { sequence: 9, issued_at: at(NOW + AHEAD + 1), expires_at: at(NOW + HOUR_MS) };
+  const ahead = await node.prepare({ command: wrong });
+  expect(verdictOf(await node.receive(ahead.command, ahead.intent, ahead.proof))).toBe("COMMAND_AHEAD");
+  await node.restart();
+  expect([node.ledger().mark(), node.snapshots().time().effective]).toEqual([0, NOW]);
+  const right = await node.prepare({ command: { sequence: 8 } });
+  expect(verdictOf(await node.receive(right.command, right.intent, right.proof))).toBe("accepted");
 });
 
 test("a snapshot that is refused moves no floor", async () => {
   const node = await createNode();
-  const ahead = { issued_at: at(NOW + 23 * HOUR_MS), expires_at: at(NOW + 48 * HOUR_MS), roles: ["ingress"] };
+  const ahead = { issued_at: at(NOW + AHEAD), expires_at: at(NOW + 48 * HOUR_MS), roles: ["ingress"] };
   expect(await node.snapshots().apply(assignmentFrame(node.keys, { header: ahead }))).toMatchObject({
     step: 10,
   });

@@ -39,8 +39,8 @@ const CASES: Case[] = [
   ["COMMAND_UNTRUSTED", "a stranger signed it", { commandSigner: trust.newSigner() }],
   ["COMMAND_EXPIRED", "it came late", { command: { expires_at: at(NOW) } }],
   [
-    "COMMAND_EXPIRED",
-    "it was issued more than a day ahead",
+    "COMMAND_AHEAD",
+    "it was issued more than 15 minutes ahead",
     { command: { issued_at: at(NOW + LIMITS.issuedAheadMaxMs + 1), expires_at: at(NOW + 48 * HOUR_MS) } },
   ],
   ["PROFILE_UNKNOWN", "no program has this profile", {}, (node) => (node.world.knows = false)],

@@ -31,7 +31,7 @@ test("times are compared with the right clock: starts with the local one, ends w
   expect(under(NOW, NOW + HOUR_MS)).toMatchObject({ step: 7, field: "expires_at" });
 });
 
-test("a node whose clock runs minutes behind the server's accepts a fresh snapshot, hours behind it does not", () => {
+test("a node whose clock runs minutes behind the server's accepts a fresh snapshot, ten minutes behind it does not", () => {
   const { frame } = signSnapshot(
     {
       snapshotId: SnapshotId.parse("55555555-5555-4555-8555-555555555555"),
@@ -49,7 +49,7 @@ test("a node whose clock runs minutes behind the server's accepts a fresh snapsh
   );
   const behind = (ms: number) => ({ time: { local: NOW - ms, effective: NOW - ms } });
   expect(verdictOf(frame, behind(4 * 60_000))).toMatchObject({ kind: "accepted" });
-  expect(verdictOf(frame, behind(HOUR_MS / 2))).toMatchObject({ step: 7, field: "valid_from" });
+  expect(verdictOf(frame, behind(10 * 60_000))).toMatchObject({ step: 7, field: "valid_from" });
 });
 
 test.each<[number, string, number, number]>([
