@@ -96,7 +96,7 @@ function compileAndSign(
       const facts = { ...states.get(item.nodeId)!.node, epoch: 1 };
       return draftItem(authority, item, facts, undefined, noIncrements, now);
     });
-    header = signDrafted(authority, drafted)[0]!.headerBytes;
+    header = signDrafted(authority, drafted, now)[0]!.headerBytes;
   }
   const seconds = (performance.now() - began) / 1000;
   if (refused.length > 0 || items.length !== work.length) throw new Error("not everything was compiled");

@@ -18,6 +18,9 @@ import { isInitialized, prepareFirstRun } from "./auth/first-run-secret.ts";
 import { createOidcVerifier } from "./auth/oidc.ts";
 import { createTokenService } from "./auth/tokens.ts";
 import type { HostPort, ServerConfig } from "./config.ts";
+import { confirmTime } from "./clock/confirm.ts";
+import { createClockGate } from "./clock/gate.ts";
+import { startClockWatch } from "./clock/watch.ts";
 import { startEndingAbandoned } from "./db/abandoned.ts";
 import { migrate } from "./db/migrate.ts";
 import { connectEngine } from "./drive/engine.ts";
@@ -62,6 +65,9 @@ export interface Listening {
 
 export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdown): Promise<Listening> {
   const clock = systemClock;
+  const gate = createClockGate();
+  /** Dates certificates. */
+  const agreed = { ...clock, now: gate.agreedNow };
   // Passable for the account that PostgreSQL runs under; what is secret in it is closed by itself.
   await ensureDirectory(config.dataDir, 0o711);
   await ensureDirectory(config.keysDir, 0o700);
@@ -82,7 +88,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   shutdown.onShutdown("abandoned transactions", abandoned.stop);
   const clusterId = await ensureCluster(db);
   await refuseWithoutSiteFiles(db, config.keysDir, fileSigners(config.keysDir));
-  const ring = await createKeyRing({ db, keysDir: config.keysDir, clusterId, log });
+  const ring = await createKeyRing({ db, keysDir: config.keysDir, clusterId, log, clock: gate });
   shutdown.onShutdown("keys", ring.close);
   const ca = await loadOrCreateSiteCa(config.keysDir, clock);
   const tokens = await createTokenService(config.keysDir, clusterId, clock);
@@ -100,7 +106,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   const { handlers, keysDir, logLevel } = config;
   shutdown.onShutdown("drive", drive.stop);
   await drive.start(
-    { database, address, handlers, clusterId, keysDir, logLevel, from: polls.name },
+    { database, address, handlers, clusterId, keysDir, logLevel, from: polls.name, clock: gate.memory },
     { onCounts: (counts) => countStep(metrics, counts), onParcels: (each) => void parcels.deliver(each) },
   );
   const engine = connectEngine(address);
@@ -115,14 +121,16 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   });
   await republishStale(db);
 
-  const certificate = await createServerCertificate({ ca, names: config.names, clock, log });
+  const certificate = await createServerCertificate({ ca, names: config.names, clock: agreed, log });
   shutdown.onShutdown("certificate", certificate.close);
   const registry = createCertificateRegistry(db);
   const lease = await startReplicaLease({ db, clock, log, registry });
   shutdown.onShutdown("lease", lease.close);
+  const clocks = await startClockWatch({ db, gate, log, replicaId: lease.id });
+  shutdown.onShutdown("clocks", clocks.stop);
 
   const agents = createAgentListener({ clusterId, ca, certificate, registry, lease, clock, log });
-  registerRenewRoute(agents, { db, clock, ca, clusterId });
+  registerRenewRoute(agents, { db, clock: agreed, ca, clusterId });
   registerAgentRoutes(agents, {
     db,
     polls,
@@ -131,6 +139,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     parcels,
     storeHeartbeat: createHeartbeatStore(db, (count) => metrics.heartbeats.add({ outcome: "stored" }, count)),
     storeReports: createReportStore(db, nudge),
+    hearClock: clocks.hear,
     now: clock.now,
   });
   const agentUrl = await listen(agents, config.agentListen, "https", config.names[0]);
@@ -146,7 +155,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
 
   const enrollment = await createEnrollListener({
     db,
-    clock,
+    clock: agreed,
     ca,
     clusterId,
     agentUrl: () => agentUrl,
@@ -181,11 +190,13 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     webhooks: notifications.webhooks,
     events,
     revokeNode: (id, actor, reason) => revokeNode(db, id, actor, reason),
+    confirmTime: (request, actor) => confirmTime({ db, now: clock.now, watch: clocks }, request, actor),
     ready: async () => {
       const reasons = [
         ...((await isInitialized(db)) ? [] : ["no trust bundle yet: run fairlead init"]),
         ...((await drive.answers()) ? [] : ["the engine does not answer"]),
         ...[ring.problem()].filter((problem) => problem !== null),
+        ...[clocks.problem()].flatMap((problem) => (problem === null ? [] : [`CLOCK_DISAGREES: ${problem}`])),
         ...(lease.isHeld() ? [] : ["this replica's lease has lapsed"]),
       ];
       return { ready: reasons.length === 0, reasons };

@@ -20,6 +20,7 @@ const VERBS: Readonly<Record<string, string>> = {
   "POST /keys": "keys introduce",
   "POST /keys/{id}/promote": "keys promote",
   "POST /keys/{id}/retire": "keys retire",
+  "POST /authority/confirm-time": "authority confirm-time",
   "POST /grants": "grant",
   "GET /api-keys": "api-key list",
   "POST /api-keys": "api-key create",

@@ -1,7 +1,12 @@
 /** Incidents (ROLL-19): what a person must look at, and who has. */
 import { z } from "zod";
 
-export const INCIDENT_CATEGORIES = ["upgrade_failed", "upgrade_rollback_failed", "upgrade_stalled"] as const;
+export const INCIDENT_CATEGORIES = [
+  "upgrade_failed",
+  "upgrade_rollback_failed",
+  "upgrade_stalled",
+  "clock_disagrees",
+] as const;
 export const IncidentCategory = z.enum(INCIDENT_CATEGORIES);
 export type IncidentCategory = z.infer<typeof IncidentCategory>;
 

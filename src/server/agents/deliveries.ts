@@ -4,13 +4,14 @@
  *
  * 1. The trust bundle comes first, then what the node is: everything after it is checked against those.
  * 2. Whoever gets a command, or for whom something was revoked, gets a fresh head with it (SNAP-10, SNAP-17).
+ * 3. While the clocks disagree no head is signed; everything that was signed before is handed out all the same.
  */
 import type { NodeId } from "../../core/ids.ts";
 import type { PollRequest, PollResponse } from "../../core/protocol/agent-api.ts";
 import type { SnapshotVersion } from "../../core/snapshot/envelope.ts";
 import type { Database } from "../db/database.ts";
 import type { SentCommand } from "../rollout/parcel.ts";
-import type { Authority } from "../snapshots/authority.ts";
+import { maySignAt, type Authority } from "../snapshots/authority.ts";
 import { bundleInStep, type BundleSource } from "../keys/bundle-in-step.ts";
 import { bundlesAfter } from "../snapshots/bundles.ts";
 import { createBatcher } from "./batcher.ts";
@@ -56,12 +57,13 @@ export function createDeliveryFinder(
         findVoidIntents(db, queries),
       ]);
       const { bundle, authority: signing } = await bundleInStep(newestBundle, authority, db); // after the commands: it knows who signed them
+      const mayDate = maySignAt(signing, time.now); // (3)
       const asked = queries.map((query) => ({
         ...query,
-        head: commands.has(query.nodeId) || isHeadDue(query, time), // (2)
+        head: mayDate && (commands.has(query.nodeId) || isHeadDue(query, time)), // (2)
       }));
       const rows = await findSnapshots(db, asked, bundle);
-      const sign = signHeadFor(signing, bundle, time);
+      const sign = mayDate ? signHeadFor(signing, bundle, time) : null;
       return asked.map(({ nodeId, have, mark, headIssuedAt, head }, at) => {
         const own = rows[at]!;
         const bundles = bundlesAfter(bundle, have.trust_bundle ?? NONE);
@@ -69,7 +71,7 @@ export function createDeliveryFinder(
         const void_intents = (voids.get(nodeId) ?? []).slice(-VOID_INTENTS_MAX);
         const answer = answerOf({
           ...framesOf(own, bundles),
-          head: head ? sign(nodeId, own) : null,
+          head: head && sign !== null ? sign(nodeId, own) : null,
           commands: sent.map(({ delivery }) => delivery),
           void_intents,
         });

@@ -11,7 +11,7 @@ import type { HeadContent } from "../../core/snapshot/head.ts";
 import type { Revocation } from "../../core/snapshot/revocation.ts";
 import { signHead } from "../../trust/head.ts";
 import type { Database } from "../db/database.ts";
-import type { Authority } from "../snapshots/authority.ts";
+import { signersAt, type Authority } from "../snapshots/authority.ts";
 import type { StoredBundle } from "../snapshots/bundles.ts";
 import type { SnapshotRow } from "./snapshot-rows.ts";
 
@@ -64,6 +64,7 @@ export const mayLackRevocation = (
 
 export function signHeadFor(authority: Authority, bundle: StoredBundle, { now, revoked }: AuthorityTime) {
   const { epoch, version, contentHash } = bundle;
+  const signers = signersAt(authority, now);
   return (nodeId: NodeId, rows: readonly SnapshotRow[]): string => {
     const scopes: HeadContent["scopes"] = {};
     for (const row of rows)
@@ -83,6 +84,6 @@ export function signHeadFor(authority: Authority, bundle: StoredBundle, { now, r
       lifetimeMs: LIMITS.headLifetimeMs,
       content,
     };
-    return signHead(draft, authority.signers()).toString("base64");
+    return signHead(draft, signers).toString("base64");
   };
 }

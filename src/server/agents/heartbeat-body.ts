@@ -13,26 +13,33 @@ export interface ReceivedHeartbeat {
   readonly nodeId: NodeId;
   /** Of everything but the time; null when the body is not laid out as agents write it. */
   readonly digest: string | null;
+  /** The node's clock when it measured; null where the digest is. */
+  readonly clockMs: number | null;
   /** Throws INVALID_INPUT. */
   read(): Heartbeat;
 }
 
-export const receivedHeartbeat = (
+export function receivedHeartbeat(
   nodeId: NodeId,
   body: unknown,
   parseJson: (bytes: Buffer) => unknown,
-): ReceivedHeartbeat => ({
-  nodeId,
-  digest: Buffer.isBuffer(body) ? digestWithoutTime(body) : null,
-  read: () => parseBody(Heartbeat, Buffer.isBuffer(body) ? parseJson(body) : body),
-});
+): ReceivedHeartbeat {
+  const bytes = Buffer.isBuffer(body) ? body : null;
+  const time = bytes === null ? null : timeIn(bytes);
+  return {
+    nodeId,
+    digest: time === null ? null : hash("sha256", bytes!.subarray(time.end), "base64"),
+    clockMs: time === null ? null : Date.parse(time.text),
+    read: () => parseBody(Heartbeat, bytes === null ? body : parseJson(bytes)),
+  };
+}
 
 const HEAD = '{"at":"';
 const QUOTE = 0x22;
 
-function digestWithoutTime(body: Buffer): string | null {
+function timeIn(body: Buffer): { readonly text: string; readonly end: number } | null {
   if (body.toString("latin1", 0, HEAD.length) !== HEAD) return null;
   const end = body.indexOf(QUOTE, HEAD.length);
-  if (end === -1 || !isInstant(body.toString("latin1", HEAD.length, end))) return null; // (1)
-  return hash("sha256", body.subarray(end), "base64");
+  const text = end === -1 ? "" : body.toString("latin1", HEAD.length, end);
+  return isInstant(text) ? { text, end } : null; // (1)
 }

@@ -22,6 +22,8 @@ export interface AgentRoutesDeps {
   readonly parcels: Pick<HeldParcels, "take">;
   readonly storeHeartbeat: StoreHeartbeat;
   readonly storeReports: StoreReports;
+  /** The node's own clock, as its heartbeat says. */
+  readonly hearClock?: (nodeId: NodeId, clockMs: number) => void;
   readonly now: () => number;
 }
 
@@ -38,7 +40,9 @@ export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps)
   app.register(async (scope) => {
     const parseJson = keepJsonBytes(scope);
     scope.post("/agent/v1/heartbeat", async (request, reply) => {
-      await deps.storeHeartbeat(receivedHeartbeat(request.nodeId, request.body, parseJson));
+      const received = receivedHeartbeat(request.nodeId, request.body, parseJson);
+      await deps.storeHeartbeat(received);
+      if (received.clockMs !== null) deps.hearClock?.(request.nodeId, received.clockMs);
       return reply.code(204).send();
     });
   });

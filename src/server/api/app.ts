@@ -17,6 +17,7 @@ import { describeApi } from "./openapi.ts";
 import { rateLimitOptions } from "./rate-limit.ts";
 import { registerApiKeyRoutes } from "./routes/api-keys.ts";
 import { registerAuthRoutes } from "./routes/auth.ts";
+import { registerClockRoutes } from "./routes/clock.ts";
 import { registerEventRoutes } from "./routes/events.ts";
 import { registerGrantRoutes } from "./routes/grants.ts";
 import { registerGroupRoutes } from "./routes/groups.ts";
@@ -84,6 +85,7 @@ function registerApi(api: ZodApp, deps: OperatorsDeps): void {
   registerAuthRoutes(api, deps, ownOrigin);
   registerTrustRoutes(api, deps);
   registerKeyRoutes(api, deps);
+  registerClockRoutes(api, deps);
   registerGrantRoutes(api, deps);
   registerApiKeyRoutes(api, deps);
   registerNodeRoutes(api, deps);

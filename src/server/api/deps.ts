@@ -12,7 +12,14 @@ import type { ManifestReader } from "../manifests/reader.ts";
 import type { ServerMetrics } from "../metrics/server-metrics.ts";
 import type { WebhookDeps } from "../notify/webhooks.ts";
 import type { TlsFiles } from "./listen.ts";
-import type { EventSource, GroupService, Readiness, RevokeNode, RolloutService } from "./ports.ts";
+import type {
+  ConfirmTime,
+  EventSource,
+  GroupService,
+  Readiness,
+  RevokeNode,
+  RolloutService,
+} from "./ports.ts";
 
 export interface OperatorsDeps {
   readonly db: Database;
@@ -34,6 +41,7 @@ export interface OperatorsDeps {
   readonly webhooks: WebhookDeps;
   readonly events: EventSource;
   readonly revokeNode: RevokeNode;
+  readonly confirmTime: ConfirmTime;
   readonly ready: () => Promise<Readiness>;
   /** Where the listener will listen: plain HTTP is refused beyond loopback. */
   readonly listenHost: string;

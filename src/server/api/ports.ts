@@ -1,5 +1,6 @@
 /** What the operators' API asks of the rest of the server. */
 import type { NodeId, RolloutId } from "../../core/ids.ts";
+import type { ConfirmTimeRequest, TimeConfirmed } from "../../core/protocol/clock-api.ts";
 import type {
   EventView,
   NodeUpgradeView,
@@ -64,6 +65,8 @@ export interface EventSource {
 }
 
 export type RevokeNode = (id: NodeId, actor: string, reason: string | null) => Promise<void>;
+
+export type ConfirmTime = (request: ConfirmTimeRequest, actor: string) => Promise<TimeConfirmed>;
 
 export interface Readiness {
   readonly ready: boolean;

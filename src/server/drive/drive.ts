@@ -32,14 +32,17 @@ export async function startDrive(deps: DriveDeps): Promise<RunningDrive> {
   const engine = connectEngine(address);
   const nudge = createNudge({ db, engine, log });
   const nudgeGroup = createGroupNudge({ db, engine, log });
+  // A step writes times and signs. While the clocks disagree it does neither; the sweep calls it again.
+  const mayStep = (): boolean => authority.clock?.isOpen() ?? true;
   const endpoint = await serveHandlers(
     {
       rollouts: {
-        advance: (id) => advanceRollout({ db, authority, onCommitted, nudgeGroup, handOver }, id),
+        advance: async (id) =>
+          mayStep() ? advanceRollout({ db, authority, onCommitted, nudgeGroup, handOver }, id) : null,
         wakeAtOf: async (id) => wakeAtIn(await db<Waking[]>`select wake_at from rollouts where id = ${id}`),
       },
       groups: {
-        advance: (id) => advanceGroup({ db, nudge }, id),
+        advance: async (id) => (mayStep() ? advanceGroup({ db, nudge }, id) : null),
         wakeAtOf: async (id) =>
           wakeAtIn(await db<Waking[]>`select wake_at from rollout_groups where id = ${id}`),
       },

@@ -6,7 +6,9 @@ import { enableCompileCache } from "node:module";
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { FairleadError, unreachable } from "../../core/errors.ts";
+import { machineClock } from "../../host/clock.ts";
 import { createLogger } from "../../host/log.ts";
+import { createClockGate } from "../clock/gate.ts";
 import { loadDriverCorrected } from "../db/driver-fix.ts";
 import { memoryOf } from "../rollout/parcel.ts";
 import type { RunningDrive } from "./drive.ts";
@@ -32,13 +34,13 @@ const POOL_MAX = 6;
 async function start(settings: DriveSettings): Promise<RunningDrive> {
   const [{ openDatabase }, { createSigning }, { fileSigners }, { countsOfStep }, { startDrive }] =
     await loading;
-  const { database, address, handlers, clusterId, keysDir, logLevel, from } = settings;
+  const { database, address, handlers, clusterId, keysDir, logLevel, from, clock } = settings;
   const log = createLogger({ level: logLevel, bindings: { part: "server" } });
   const db = openDatabase({ ...database, poolMax: POOL_MAX }, log);
   const drive = await startDrive({
     db,
     address,
-    authority: createSigning(fileSigners(keysDir), clusterId),
+    authority: createSigning(fileSigners(keysDir), clusterId, createClockGate(machineClock, clock)),
     handlers,
     onCommitted: (step) => say({ kind: "counts", counts: countsOfStep(step) }),
     handOver: { from, deliver: (parcels) => say({ kind: "parcels", parcels }, memoryOf(parcels)) },

@@ -14,6 +14,8 @@ export interface DriveSettings {
   readonly clusterId: ClusterId;
   readonly keysDir: string;
   readonly logLevel: LogLevel;
+  /** Of this replica's clock gate. */
+  readonly clock: SharedArrayBuffer;
   /** This replica, in what it tells the others. */
   readonly from: string;
 }

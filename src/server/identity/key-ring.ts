@@ -7,6 +7,7 @@
 import type { ClusterId, KeyId } from "../../core/ids.ts";
 import type { Logger } from "../../host/log.ts";
 import type { Signer } from "../../trust/keys.ts";
+import type { ClockGate } from "../clock/gate.ts";
 import type { Database } from "../db/database.ts";
 import { ensureRows } from "../keys/first-rows.ts";
 import { KEYS_CHANNEL } from "../keys/rows.ts";
@@ -28,11 +29,18 @@ export interface KeyRingOptions {
   readonly keysDir: string;
   readonly clusterId: ClusterId;
   readonly log: Logger;
+  readonly clock?: ClockGate;
 }
 
-export async function createKeyRing({ db, keysDir, clusterId, log }: KeyRingOptions): Promise<KeyRing> {
+export async function createKeyRing({
+  db,
+  keysDir,
+  clusterId,
+  log,
+  clock,
+}: KeyRingOptions): Promise<KeyRing> {
   const store = fileSigners(keysDir);
-  const signing = createSigning(store, clusterId);
+  const signing = createSigning(store, clusterId, clock);
   const listeners: (() => void)[] = [];
 
   async function refresh(): Promise<void> {

@@ -7,6 +7,7 @@
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { FairleadError } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
 import type { Clock } from "../../host/clock.ts";
 import type { Logger } from "../../host/log.ts";
 import { issueLeaf, newP256Key, type SubjectName } from "./certificates.ts";
@@ -14,7 +15,7 @@ import type { SiteCa } from "./site-ca.ts";
 
 const lifetimeMs = 90 * 24 * 3_600_000;
 const renewBeforeMs = 30 * 24 * 3_600_000;
-const lookEveryMs = 3_600_000;
+const lookEveryMs = 60_000;
 const HOST_NAME =
   /^(\*\.)?[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
 
@@ -46,7 +47,9 @@ export async function createServerCertificate(options: ServerCertificateOptions)
 
   async function renewWhenDue(): Promise<void> {
     const now = clock.now();
-    if (now < issuedAt + lifetimeMs - renewBeforeMs) return;
+    // One that was made by a clock that was ahead is not valid yet.
+    const isAhead = now < issuedAt - LIMITS.clockDisagreeMs;
+    if (now < issuedAt + lifetimeMs - renewBeforeMs && !isAhead) return;
     identity = await issue(ca, names, now);
     issuedAt = now;
     for (const use of listeners) use(identity);

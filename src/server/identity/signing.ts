@@ -8,6 +8,7 @@ import { FairleadError } from "../../core/errors.ts";
 import type { ClusterId, KeyId } from "../../core/ids.ts";
 import type { KeyState } from "../../core/snapshot/signing-keys.ts";
 import type { Signer } from "../../trust/keys.ts";
+import type { ClockGate } from "../clock/gate.ts";
 import type { Queryable } from "../db/database.ts";
 import type { SignerStore } from "../keys/signer-store.ts";
 import type { Authority } from "../snapshots/authority.ts";
@@ -26,7 +27,8 @@ interface OnlineRow {
 /** As many as an envelope names. */
 const CO_SIGNERS_MAX = 3;
 
-export function createSigning(store: SignerStore, clusterId: ClusterId): Signing {
+/** Without a gate nothing watches the clocks: for tests of keys alone. */
+export function createSigning(store: SignerStore, clusterId: ClusterId, clock?: ClockGate): Signing {
   let rows: readonly OnlineRow[] = [];
   let held: ReadonlyMap<KeyId, Signer> = new Map();
 
@@ -41,6 +43,7 @@ export function createSigning(store: SignerStore, clusterId: ClusterId): Signing
 
   return {
     clusterId,
+    ...(clock === undefined ? {} : { clock }),
     async follow(tx) {
       const seen = await readOnline(tx);
       if (spelled(seen) === spelled(rows) && neededBy(seen).every((id) => held.has(id))) return;

@@ -30,5 +30,9 @@ export async function bundleInStep(
 
 function inStep(bundle: StoredBundle, authority: Authority): InStep {
   const signers = authority.signers();
-  return { bundle, authority: { clusterId: authority.clusterId, signers: () => signers } };
+  const { clusterId, clock } = authority;
+  return {
+    bundle,
+    authority: { clusterId, signers: () => signers, ...(clock === undefined ? {} : { clock }) },
+  };
 }

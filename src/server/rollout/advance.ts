@@ -40,6 +40,7 @@ export async function advanceRollout(deps: AdvanceDeps, id: RolloutId): Promise<
     const loaded = await loadRollout(tx, id);
     if (loaded === null) return null;
     const { rows, now, chain, strategy, startedAt } = loaded;
+    authority.clock?.check(now); // the step's rows carry it, and what it signs
     const decision = decideRollout(rows, now);
     const committed = await commitDecision(tx, authority, loaded, decision, now, deps.handOver?.from);
     const wasActive = isActive(rows.rollout.status);

@@ -16,7 +16,7 @@ import { sealPayload, signCommands, type UnsignedCommand } from "../../trust/com
 import type { SealedContent } from "../../trust/sealed-content.ts";
 import type { Transaction } from "../db/database.ts";
 import { partByPart, pipelined } from "../db/pipelined.ts";
-import type { Authority } from "../snapshots/authority.ts";
+import { signersAt, type Authority } from "../snapshots/authority.ts";
 import { publishAssignments } from "../snapshots/publish-assignments.ts";
 import { configsOf } from "./rollout-configs.ts";
 import { enterMaintenance, type Launched } from "./maintenance.ts";
@@ -84,7 +84,7 @@ export async function launchNodes(
   };
   const commandsFor = (part: readonly Launched[]): NewCommand[] => {
     const unsigned = part.map(draftFor);
-    const frames = signCommands(unsigned, authority.signers()[0]);
+    const frames = signCommands(unsigned, signersAt(authority, now)[0]);
     return part.map((node, at) => {
       const { command_id, direction, attempt } = unsigned[at]!.draft;
       return { ...node, command_id, frame: frames[at]!.toString("base64"), direction, attempt };

@@ -48,6 +48,12 @@ export async function startSnapshotLoop(deps: SnapshotLoopDeps): Promise<{ stop(
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
       let pause = LOOK_MS;
+      // What is due is told by the clock; while that is in doubt nothing is marked and nothing is signed.
+      if (deps.authority.clock?.isOpen() === false) {
+        told = false;
+        await rest(pause);
+        continue;
+      }
       try {
         await refresh();
         await tidy();

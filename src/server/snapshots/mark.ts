@@ -1,4 +1,5 @@
 /** Marks by hand, for what no row of the model says: keys that change, epochs that open, snapshots that grow old. */
+import { LIMITS } from "../../core/limits.ts";
 import type { Database, Transaction } from "../db/database.ts";
 
 export const SNAPSHOTS_CHANNEL = "fairlead_snapshots";
@@ -19,6 +20,17 @@ export async function markAllDirty(
       union select node_id, scope_type from snapshots
     ) d join nodes n on n.id = d.id where n.enrolled_at is not null and n.revoked_at is null`;
   await tx`select pg_notify(${SNAPSHOTS_CHANNEL}, '')`;
+}
+
+/** What a clock signed that was ahead: nodes refuse it, and it would not be due for as long as that (SNAP-17). */
+export async function markSignedAhead(db: Database): Promise<number> {
+  const rows = await db`
+    insert into snapshot_dirty (node_id, scope_type, force)
+    select s.node_id, s.scope_type, true from snapshots s join nodes n on n.id = s.node_id
+    where s.issued_at > clock_timestamp() + ${LIMITS.clockDisagreeMs} * interval '1 millisecond'
+      and n.enrolled_at is not null and n.revoked_at is null returning 1`;
+  if (rows.length > 0) await db`select pg_notify(${SNAPSHOTS_CHANNEL}, '')`;
+  return rows.length;
 }
 
 /** What is due again and not marked yet; how many. */

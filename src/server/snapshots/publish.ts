@@ -18,7 +18,7 @@ import { sealContent, type SealedContent } from "../../trust/sealed-content.ts";
 import { envelopeOf, signSnapshotHeaders } from "../../trust/snapshot.ts";
 import type { Transaction } from "../db/database.ts";
 import { partByPart, pipelined } from "../db/pipelined.ts";
-import type { Authority } from "./authority.ts";
+import { signersAt, type Authority } from "./authority.ts";
 import { storeContents } from "./contents.ts";
 import { refusalOf, type CompiledItem, type Refusal } from "./compile-batch.ts";
 import { createIncrements, type Increments } from "./increments.ts";
@@ -117,7 +117,7 @@ export async function publishSealed(
         return [];
       }
     });
-    return signDrafted(authority, drafted);
+    return signDrafted(authority, drafted, now);
   }
   const signed = await partByPart(items, SIGNED_AT_ONCE, signEach, (part) => storeSnapshots(tx, part));
   const published = signed.flat().map(({ nodeId, scope, header, increment, ...parts }) => ({
@@ -166,16 +166,16 @@ export function draftItem(
     issuedAt: now,
     lifetimeMs: lifetimeOf(scope),
   };
-  const signers = authority.signers();
+  const signers = signersAt(authority, now);
   const header = envelopeOf(draft, content.content_hash, signers);
   const increment = last?.epoch === node.epoch ? increments.sign(draft, last, content, signers) : null;
   return { nodeId, scope, header, headerBytes: headerBytes(header), content: content.bytes, increment };
 }
 
-export function signDrafted(authority: Authority, drafted: readonly Drafted[]): NewSnapshot[] {
+export function signDrafted(authority: Authority, drafted: readonly Drafted[], now: number): NewSnapshot[] {
   if (drafted.length === 0) return [];
   const headers = drafted.map((snapshot) => snapshot.headerBytes);
-  const signatures = signSnapshotHeaders(headers, authority.signers());
+  const signatures = signSnapshotHeaders(headers, signersAt(authority, now));
   return drafted.map((snapshot, at) => ({ ...snapshot, signatures: signatures[at]! }));
 }
 

@@ -140,7 +140,7 @@ test("a heartbeat that the database refuses fails alone: the eighty that came wi
   // As if the edge had let it through: a NUL is what no jsonb holds.
   const read = (at: number): Heartbeat => beat(at === 40 ? "a\0b" : "1");
   const results = await Promise.allSettled(
-    ids.map(async (id, at) => store({ nodeId: id, digest: null, read: () => read(at) })),
+    ids.map(async (id, at) => store({ nodeId: id, digest: null, clockMs: null, read: () => read(at) })),
   );
   expect(results.flatMap(({ status }, at) => (status === "rejected" ? [at] : []))).toEqual([40]);
   const [{ count } = { count: 0 }] = await db<{ count: number }[]>`select count(*) from node_heartbeats`;

@@ -221,7 +221,10 @@ test("SNAP-13: nothing that a node reports changes what is compiled for it", asy
     programs: [],
     last_rejection: null,
   });
-  await createHeartbeatStore(db, () => undefined)({ nodeId: id, digest: null, read: () => heartbeat });
+  await createHeartbeatStore(
+    db,
+    () => undefined,
+  )({ nodeId: id, digest: null, clockMs: null, read: () => heartbeat });
   const rejection = { code: "INTENT_EXPIRED", subject: "me", reason: "roles: core_mesh", at: heartbeat.at };
   const report = {
     report_id: crypto.randomUUID(),

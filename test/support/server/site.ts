@@ -25,6 +25,7 @@ import { createEnrollListener } from "../../../src/server/identity/enroll-listen
 import { createKeyRing } from "../../../src/server/identity/key-ring.ts";
 import { loadOrCreateOnlineSigner } from "../../../src/server/identity/online-signer.ts";
 import { registerRenewRoute } from "../../../src/server/identity/renewal.ts";
+import { confirmTime } from "../../../src/server/clock/confirm.ts";
 import { startReplicaLease, type ReplicaLease } from "../../../src/server/identity/replica-lease.ts";
 import { revokeNode } from "../../../src/server/identity/revocation.ts";
 import { createServerCertificate } from "../../../src/server/identity/server-certificate.ts";
@@ -209,6 +210,12 @@ export async function operatorsDeps(
     webhooks: { db, box: await loadSecretBox(keysDir), allowPrivate: true },
     events: { subscribe: async function* () {} },
     revokeNode: (id, actor, reason) => revokeNode(db, id, actor, reason),
+    confirmTime: (request, actor) =>
+      confirmTime(
+        { db, now: Date.now, watch: { look: async () => {}, problem: () => null } },
+        request,
+        actor,
+      ),
     ready: async () => ({ ready: true, reasons: [] }),
     listenHost: "127.0.0.1",
     version: "0.0.0-test",

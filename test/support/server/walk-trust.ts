@@ -101,4 +101,9 @@ export const TRUST_EXAMPLES: Examples = {
     payload: {},
     status: 200,
   }),
+  [`POST ${API}/authority/confirm-time`]: () => ({
+    url: `${API}/authority/confirm-time`,
+    payload: { time: new Date().toISOString(), reason: "checked by hand" },
+    status: 200,
+  }),
 };

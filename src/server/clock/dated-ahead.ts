@@ -1,0 +1,19 @@
+/**
+ * Rows that were dated by a clock that was ahead (SNAP-17). Left alone they would count as new until that time comes:
+ * a snapshot would not be signed again, a silent node would be heard, a rollout would wait.
+ */
+import { LIMITS } from "../../core/limits.ts";
+import type { Database } from "../db/database.ts";
+import { markSignedAhead } from "../snapshots/mark.ts";
+
+export async function mendDatedAhead(db: Database): Promise<void> {
+  await markSignedAhead(db);
+  const ahead = db`clock_timestamp() + ${LIMITS.clockDisagreeMs} * interval '1 millisecond'`;
+  await db`update node_heartbeats set received_at = clock_timestamp() where received_at > ${ahead}`;
+  await db`update rollout_nodes set launched_at = clock_timestamp() where launched_at > ${ahead}`;
+  await db`update rollout_nodes set installed_at = clock_timestamp() where installed_at > ${ahead}`;
+  // Woken early, a step looks and sets the right time: the bound is the longest wait that a rollout may have.
+  const active = ["running", "rolling_back"];
+  await db`update rollouts set wake_at = clock_timestamp() where status = any(${active}) and wake_at > ${ahead}`;
+  await db`update rollout_groups set wake_at = clock_timestamp() where status = any(${active}) and wake_at > ${ahead}`;
+}
