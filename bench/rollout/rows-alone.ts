@@ -69,11 +69,12 @@ const wanted = (id: RolloutId): RolloutCreateManual =>
 
 async function insertNodes(db: Database, nodes: number): Promise<void> {
   await db`
-    insert into nodes (id, name, chain_profile_id, node_type, roles, enrolled_at)
-    select gen_random_uuid(), 'sim-' || n, ${PROFILE}, ${NODE_TYPE}, '{egress_service}', now()
+    insert into nodes (id, name, node_type, roles, enrolled_at)
+    select gen_random_uuid(), 'sim-' || n, ${NODE_TYPE}, '{egress_service}', now()
     from generate_series(1, ${nodes}::int) as n`;
+  await db`insert into node_profiles (node_id, chain_profile_id) select id, ${PROFILE} from nodes`;
   await db`
     insert into node_config_state (node_id, chain_profile_id, binary_version, fingerprint)
-    select id, chain_profile_id, ${BEFORE.version}, ${BEFORE.fingerprint} from nodes`;
+    select id, ${PROFILE}, ${BEFORE.version}, ${BEFORE.fingerprint} from nodes`;
   await db`analyze`;
 }

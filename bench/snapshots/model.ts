@@ -18,12 +18,12 @@ const SERVICES_PER_ORGANIZATION = 20;
 export async function fillModel(db: Database, nodes: number): Promise<NodeId[]> {
   await db`insert into organizations (name) select 'org-' || n from generate_series(1, ${ORGANIZATIONS}::int) n`;
   await db`
-    insert into nodes (id, name, chain_profile_id, node_type, roles, enrolled_at)
-    select gen_random_uuid(), 'core-' || n, 'bench', 'core', '{core_mesh}', now() from generate_series(1, ${CORE_PEERS}::int) n`;
+    insert into nodes (id, name, node_type, roles, enrolled_at)
+    select gen_random_uuid(), 'core-' || n, 'core', '{core_mesh}', now() from generate_series(1, ${CORE_PEERS}::int) n`;
   await db`insert into peer_addresses (node_id, address) select id, name || '.example:7000' from nodes`;
   await db`
-    insert into nodes (id, name, chain_profile_id, node_type, roles, enrolled_at)
-    select gen_random_uuid(), 'node-' || n, 'bench', 'edge',
+    insert into nodes (id, name, node_type, roles, enrolled_at)
+    select gen_random_uuid(), 'node-' || n, 'edge',
       case when n % 10 < 7 then '{egress_service}'::text[] when n % 10 < 8 then '{ingress}' else '{thin}' end, now()
     from generate_series(1, ${nodes}::int) n`;
   await db`
@@ -52,6 +52,7 @@ export async function fillModel(db: Database, nodes: number): Promise<NodeId[]> 
       from nodes n join memberships m on m.node_id = n.id where 'egress_service' = any(n.roles)) n
     join (select id, organization_id, row_number() over (partition by organization_id order by id) as place from services) s
       on s.organization_id = n.organization_id and s.place in (1 + n.place % 20, 1 + (n.place + 7) % 20)`;
+  await db`insert into node_profiles (node_id, chain_profile_id) select id, 'bench' from nodes`;
   await db`truncate snapshot_dirty`;
   await db`analyze`;
   const rows = await db<{ id: NodeId }[]>`select id from nodes where name like 'node-%' order by id`;

@@ -43,7 +43,7 @@ export async function enrollNodes(site: Site, count: number): Promise<EnrolledNo
 }
 
 async function enrollOne(site: Site, name: string, agent: https.Agent): Promise<EnrolledNode> {
-  const wanted = { name, chain_profile_id: PROFILE, node_type: NODE_TYPE };
+  const wanted = { name, chain_profile_ids: [PROFILE], node_type: NODE_TYPE };
   const { secret } = await site.operators.post("/api/v1/enrollment-tokens", wanted, EnrollmentTokenResponse);
   const key = generateNodeKey();
   const request = https.request(`${site.enrollUrl}/enroll/v1/enroll`, {

@@ -2,7 +2,7 @@
 import { ERROR_CODES } from "../core/error-codes.ts";
 import { isErrorCode } from "../core/errors.ts";
 import { CLAIMED_HEALTH, worstHealth, type ClaimedHealth } from "../core/health/claim.ts";
-import type { NodeView, ProgramView } from "../core/protocol/operator-api.ts";
+import type { NodeProfileView, NodeView, ProgramView } from "../core/protocol/operator-api.ts";
 import { ageOf } from "./duration.ts";
 import { fields, table } from "./output.ts";
 
@@ -14,9 +14,9 @@ export function nodeTable(nodes: readonly NodeView[], now: number): string {
       node.name,
       node.id.slice(0, 8),
       stateOf(node),
-      node.chain_profile_id,
+      node.profiles.map(({ chain_profile_id }) => chain_profile_id).join(", "),
       node.node_type,
-      node.binary_version ?? "-",
+      node.profiles.map(({ binary_version }) => binary_version ?? "-").join(", "),
       healthOf(node, now),
       seenAt(node, now),
     ]),
@@ -33,8 +33,8 @@ export function nodeText(node: NodeView, now: number): string {
       ["name", node.name],
       ["id", node.id],
       ["state", stateOf(node)],
-      ["profile", `${node.chain_profile_id}, type ${node.node_type}`],
-      ["version", node.binary_version ?? "-"],
+      ["type", node.node_type],
+      ...node.profiles.map(profileLine),
       ["roles", node.roles.join(", ")],
       ["labels", labels.length === 0 ? null : labels.join(", ")],
       ["seen", seenAt(node, now)],
@@ -52,6 +52,12 @@ export function nodeText(node: NodeView, now: number): string {
   ];
   return parts.join("\n\n");
 }
+
+/** One line for each program: a node may have several. */
+const profileLine = ({ chain_profile_id, state, binary_version }: NodeProfileView): [string, string] => [
+  "profile",
+  `${chain_profile_id}, version ${binary_version ?? "-"}, ${state}`,
+];
 
 const programText = (program: ProgramView, now: number): string =>
   fields([

@@ -69,7 +69,8 @@ function addCommand(parent: Command, name: string, spec: CommandSpec, dispatch: 
 function optionOf(spec: OptionSpec): Option {
   const option = new Option(spec.flags, spec.about);
   if (spec.choices !== undefined) option.choices(spec.choices);
-  if (spec.repeat === true) option.argParser(collect(spec.choices)).default([], "none");
+  if (spec.repeat === true) option.argParser(collect(spec.choices));
+  if (spec.repeat === true && spec.required !== true) option.default([], "none");
   if (spec.fallback !== undefined) option.default(spec.fallback);
   if (spec.required === true) option.makeOptionMandatory();
   return option;
@@ -77,7 +78,7 @@ function optionOf(spec: OptionSpec): Option {
 
 const collect =
   (choices: readonly string[] | undefined) =>
-  (value: string, before: readonly string[]): readonly string[] => {
+  (value: string, before: readonly string[] = []): readonly string[] => {
     if (choices?.includes(value) === false)
       throw new InvalidArgumentError(`Allowed choices are ${choices.join(", ")}.`);
     return [...before, value];

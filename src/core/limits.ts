@@ -81,6 +81,9 @@ export const LIMITS = {
   templateVariablesMax: 200,
   templateValueCharsMax: 4096,
 
+  /** Programs on one node. */
+  nodeProfilesMax: 16,
+
   // Health of nodes outside upgrades
   heartbeatLateMs: 90_000,
   heartbeatLostMs: 180_000,

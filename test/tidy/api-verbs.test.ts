@@ -30,6 +30,8 @@ const VERBS: Readonly<Record<string, string>> = {
   "GET /nodes/{id}": "node show",
   "GET /nodes/{id}/events": "node timeline",
   "POST /nodes/{id}/revoke": "node revoke",
+  "POST /nodes/{id}/profiles": "node profile",
+  "POST /nodes/{id}/profiles/{profile}/remove": "node profile",
   "GET /nodes/{id}/membership": "node set",
   "PUT /nodes/{id}/membership": "node set",
   "GET /model/{kind}": "model list",

@@ -15,7 +15,7 @@ import { withSession } from "../session.ts";
 
 const Options = z.object({
   name: z.string(),
-  profile: z.string(),
+  profile: z.array(z.string()),
   type: z.string(),
   label: KeyValues,
   role: z.array(z.string()),
@@ -29,7 +29,7 @@ export const run = (call: Call): Promise<Result> =>
     const pins = pinsOf(session);
     const body = {
       name: options.name,
-      chain_profile_id: options.profile,
+      chain_profile_ids: options.profile,
       node_type: options.type,
       labels: options.label,
       ...(options.role.length === 0 ? {} : { roles: options.role }),

@@ -1,12 +1,17 @@
 /** Which nodes a rollout takes: those named, or all that are live, of the profile, type and labels, at the source version. */
 import type { ProfileId } from "../../core/ids.ts";
-import type { NodeView } from "../../core/protocol/operator-api.ts";
+import type { NodeProfileView, NodeView } from "../../core/protocol/operator-api.ts";
 import type { RolloutChoice } from "../../core/rollout/create.ts";
 import type { Api } from "../api.ts";
 import { listNodes } from "../pages.ts";
 import { pickNode } from "../resolve.ts";
 
-const TAKES_PART: readonly NodeView["state"][] = ["active", "degraded"];
+const TAKES_PART: readonly NodeProfileView["state"][] = ["active", "degraded"];
+
+/** By the state of this program: another one on the node may be in maintenance. */
+const takesPart = ({ state, profiles }: NodeView, profile: ProfileId): boolean =>
+  state !== "down" &&
+  profiles.some((each) => each.chain_profile_id === profile && TAKES_PART.includes(each.state));
 
 type Selector = Pick<RolloutChoice, "node_type" | "source_version" | "node_labels">;
 
@@ -28,7 +33,7 @@ export async function chooseNodes(
     (node) =>
       node.enrolled &&
       node.revoked_at === null &&
-      TAKES_PART.includes(node.state) &&
+      takesPart(node, profile) &&
       wanted.every(([key, value]) => Object.hasOwn(node.labels, key) && node.labels[key] === value),
   );
 }

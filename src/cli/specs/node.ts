@@ -14,7 +14,12 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     remote: true,
     options: [
       { flags: "--name <name>", about: "the node's name", required: true },
-      { flags: "--profile <id>", about: "the chain profile of its program", required: true },
+      {
+        flags: "--profile <id>",
+        about: "the chain profile of a program; may be given again",
+        required: true,
+        repeat: true,
+      },
       { flags: "--type <type>", about: "the node's type", required: true },
       { flags: "--label <key=value>", about: "a label; may be given again", repeat: true },
       { flags: "--role <role>", about: "a role; may be given again", repeat: true, choices: NODE_ROLES },
@@ -23,6 +28,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     ],
     examples: [
       "fairlead node token --name val-1 --profile validator --type full --out ./val-1.token",
+      "fairlead node token --name eth-1 --profile execution --profile consensus --type full --out ./eth-1.token",
       "fairlead node token --name edge-7 --profile edge --type small --label zone=eu-1 --role thin --expires 1h",
     ],
     load: () => import("../commands/node-token.ts"),
@@ -70,6 +76,23 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
       "fairlead node set edge-7 --roles ingress,thin --organizations acme --peer-address edge-7.example:7000",
     ],
     load: () => import("../commands/node-set.ts"),
+  },
+  {
+    path: "node profile",
+    about:
+      "add a program to a node, or take one out of control; each program is upgraded and judged on its own",
+    remote: true,
+    arguments: [
+      { name: "<action>", about: "add or remove", choices: ["add", "remove"] },
+      NODE,
+      { name: "<profile>", about: "the chain profile of the program" },
+    ],
+    options: [{ flags: "--reason <text>", about: "why; kept in the timeline" }],
+    examples: [
+      "fairlead node profile add eth-1 consensus",
+      'fairlead node profile remove eth-1 consensus --reason "moved to eth-2"',
+    ],
+    load: () => import("../commands/node-profile.ts"),
   },
   {
     path: "node revoke",

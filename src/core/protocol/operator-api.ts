@@ -13,6 +13,7 @@ import {
   Uuid,
 } from "../ids.ts";
 import { CLAIMED_HEALTH, CLAIMED_SYNC, CONTACTS } from "../health/claim.ts";
+import { PROFILE_STATES } from "../health/evaluate.ts";
 import { LIMITS } from "../limits.ts";
 import { MigrationType, Runtime } from "../manifest/schema.ts";
 import { MaxUnavailable } from "../rollout/create.ts";
@@ -81,7 +82,12 @@ export const EnrollmentTokenRequest = z.strictObject({
     .min(1)
     .max(253)
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "letters, digits, dot, dash and underscore only"),
-  chain_profile_id: ProfileId,
+  /** The programs that run there; others can be added later. */
+  chain_profile_ids: z
+    .array(ProfileId)
+    .min(1)
+    .max(LIMITS.nodeProfilesMax)
+    .refine((ids) => new Set(ids).size === ids.length, "a profile is named once"),
   node_type: Name,
   labels: z.record(z.string().max(63), z.string().max(63)).default({}),
   roles: z.array(NodeRole).default(["egress_service"]),
@@ -107,14 +113,29 @@ export const ProgramView = z.strictObject({
   last_reported: ProgramReport.pick({ application_health: true, sync_status: true }),
 });
 export type ProgramView = z.infer<typeof ProgramView>;
+/** One program of a node: its state apart from the node's silence, and the version that is recorded. */
+export const NodeProfileView = z.strictObject({
+  chain_profile_id: ProfileId,
+  state: z.enum(PROFILE_STATES),
+  binary_version: z.string().nullable(),
+});
+export type NodeProfileView = z.infer<typeof NodeProfileView>;
+
+export const ProfileAddRequest = z.strictObject({
+  chain_profile_id: ProfileId,
+  reason: z.string().max(LIMITS.reasonCharsMax).optional(),
+});
+export const ProfileRemoveRequest = ProfileAddRequest.pick({ reason: true });
 
 export const NodeView = z.strictObject({
   id: NodeId,
   name: z.string(),
+  /** The worst of its profiles' states; `down` and late heartbeats are the node's own. */
   state: z.enum(NODE_STATES),
   /** Whether the node is heard from. Unless it is `current`, everything that the node reported is of the past. */
   contact: z.enum(CONTACTS),
-  chain_profile_id: ProfileId,
+  /** By name. */
+  profiles: z.array(NodeProfileView),
   node_type: z.string(),
   roles: z.array(NodeRole),
   labels: z.record(z.string(), z.string()),
@@ -125,7 +146,6 @@ export const NodeView = z.strictObject({
   replaced_by: NodeId.nullable().default(null),
   last_heartbeat_at: Instant.nullable(),
   agent_version: z.string().nullable(),
-  binary_version: z.string().nullable(),
   programs: z.array(ProgramView),
   applied: AppliedVersions,
   last_rejection: Rejection.nullable(),

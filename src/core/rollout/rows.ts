@@ -71,6 +71,8 @@ export interface BatchNode {
   readonly recorded: Digest | null;
   /** Its value of the label that `maxUnavailable` names. */
   readonly labelValue: string | null;
+  /** Another program of its node is not active, for instance in maintenance; read only for a limit per label. */
+  readonly isAwayElsewhere: boolean;
   readonly facts: HealthFacts;
 }
 

@@ -26,9 +26,12 @@ export function findOverLimit(draft: Draft, batch: NextBatch, part: BatchPart): 
 }
 
 /** Nodes of the current batch are counted as this step leaves them. Those that wait are counted with who would join. */
-const isLost = ({ status, facts }: DraftNode): boolean =>
+const isLost = ({ status, facts, isAwayElsewhere }: DraftNode): boolean =>
   status !== "pending" &&
-  (status === "failed" || status === "failed_rollback" || AWAY_STATES.includes(facts.nodeState));
+  (isAwayElsewhere ||
+    status === "failed" ||
+    status === "failed_rollback" ||
+    AWAY_STATES.includes(facts.nodeState));
 
 /** Beside retries: the states of the others were counted with them. */
 const isAtWork = ({ status }: DraftNode): boolean => status === "in_progress";

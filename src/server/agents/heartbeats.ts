@@ -32,6 +32,7 @@ export type StoreHeartbeat = (received: ReceivedHeartbeat) => Promise<void>;
 
 export function createHeartbeatStore(db: Database, onStored: (count: number) => void): StoreHeartbeat {
   const stored = new Map<NodeId, string | null>();
+  const provisioned = new Map<NodeId, string>();
   const store = createBatcher<Item, void>(
     async (items) => {
       const newest = [...new Map(items.map((item) => [item.nodeId, item])).values()];
@@ -40,9 +41,12 @@ export function createHeartbeatStore(db: Database, onStored: (count: number) => 
         await upsertHeartbeats(db, changed);
         await recordProvisioned(
           db,
-          changed.filter(({ nodeId }) => !stored.has(nodeId)),
+          changed.filter(({ nodeId, heartbeat }) => provisioned.get(nodeId) !== programsOf(heartbeat)),
         );
-        for (const { nodeId, digest } of changed) stored.set(nodeId, digest);
+        for (const { nodeId, digest, heartbeat } of changed) {
+          stored.set(nodeId, digest);
+          provisioned.set(nodeId, programsOf(heartbeat));
+        }
       }
       onStored(items.length);
       return items.map(() => undefined);
@@ -117,7 +121,11 @@ export async function upsertReported(tx: Queryable, items: readonly NodeHeartbea
         = jsonb_path_query_array(r.programs::jsonb, '$[*].running_fingerprint', '{}', true)`; // (3)
 }
 
-/** What a node was provisioned with, taken from its first heartbeat and never again (ROLL-21). */
+/** The programs that have a version to record: a program that joins later is provisioned as well. */
+const programsOf = ({ programs }: Heartbeat): string =>
+  programs.flatMap(({ chain_profile_id, version }) => (version === null ? [] : [chain_profile_id])).join(" ");
+
+/** The provisioned version of a program, taken from its first heartbeat and never again (ROLL-21). */
 async function recordProvisioned(db: Queryable, items: readonly NodeHeartbeat[]): Promise<void> {
   const rows = items.flatMap(({ nodeId, heartbeat }) =>
     heartbeat.programs
@@ -134,6 +142,6 @@ async function recordProvisioned(db: Queryable, items: readonly NodeHeartbeat[])
     insert into node_config_state (node_id, chain_profile_id, binary_version, fingerprint)
     select p.node_id, p.profile, p.version, p.fingerprint
     from jsonb_to_recordset(${db.json(rows)}) as p(node_id uuid, profile text, version text, fingerprint text)
-    join nodes n on n.id = p.node_id and n.chain_profile_id = p.profile
+    join node_profiles np on np.node_id = p.node_id and np.chain_profile_id = p.profile
     on conflict do nothing`;
 }

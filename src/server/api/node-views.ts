@@ -1,4 +1,4 @@
-/** Nodes as operators see them: the row, its newest heartbeat, its recorded version and its certificate. */
+/** Nodes as operators see them: the row, its profiles with their versions, its newest heartbeat and its certificate. */
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
 import { claimedProgram, contactOf } from "../../core/health/claim.ts";
@@ -27,9 +27,8 @@ export async function listNodes(
     ${selectNodes(db)}
     where true
       ${after === null ? db`` : db`and (n.name, n.id) > (${after.name}, ${after.id}::uuid)`}
-      ${chain_profile_id === undefined ? db`` : db`and n.chain_profile_id = ${chain_profile_id}`}
       ${node_type === undefined ? db`` : db`and n.node_type = ${node_type}`}
-      ${binary_version === undefined ? db`` : db`and cs.binary_version = ${binary_version}`}
+      ${chain_profile_id === undefined && binary_version === undefined ? db`` : db`and ${hasProfile(db, filter)}`}
     order by n.name, n.id limit ${limit + 1}`;
   const nodes = rows.slice(0, limit).map(nodeView);
   const last = rows.length > limit ? nodes.at(-1) : undefined;
@@ -42,14 +41,30 @@ export async function getNode(db: Database, id: NodeId): Promise<NodeView> {
   return nodeView(row);
 }
 
+/** The version is that of the profile: a node is not listed for the version of another of its programs. */
+const hasProfile = (db: Database, { chain_profile_id, binary_version }: NodeFilter) => db`
+  exists (
+    select 1 from node_profiles p
+    left join node_config_state c on c.node_id = p.node_id and c.chain_profile_id = p.chain_profile_id
+    where p.node_id = n.id
+      ${chain_profile_id === undefined ? db`` : db`and p.chain_profile_id = ${chain_profile_id}`}
+      ${binary_version === undefined ? db`` : db`and c.binary_version = ${binary_version}`})`;
+
 const selectNodes = (db: Database) => db`
-  select clock_timestamp() as read_at, n.id, n.name, n.state, n.chain_profile_id, n.node_type, n.roles, n.labels, n.enrolled_at, n.revoked_at,
-         n.replaces, (select s.id from nodes s where s.replaces = n.id) as replaced_by,
-         hb.received_at, hb.agent_version, hb.programs, hb.applied, hb.last_rejection, cs.binary_version,
+  select clock_timestamp() as read_at, n.id, n.name, s.state, profiles.profiles, n.node_type, n.roles, n.labels,
+         n.enrolled_at, n.revoked_at, n.replaces, (select s.id from nodes s where s.replaces = n.id) as replaced_by,
+         hb.received_at, hb.agent_version, hb.programs, hb.applied, hb.last_rejection,
          (select max(c.not_after) from node_certificates c where c.node_id = n.id and c.revoked_at is null) as not_after
   from nodes n
   left join node_heartbeats hb on hb.node_id = n.id
-  left join node_config_state cs on cs.node_id = n.id and cs.chain_profile_id = n.chain_profile_id`;
+  join shown_states s on s.node_id = n.id
+  left join lateral (
+    select jsonb_agg(jsonb_build_object('chain_profile_id', p.chain_profile_id, 'state', p.state,
+      'binary_version', c.binary_version) order by p.chain_profile_id) as profiles
+    from node_profiles p
+    left join node_config_state c on c.node_id = p.node_id and c.chain_profile_id = p.chain_profile_id
+    where p.node_id = n.id
+  ) profiles on true`;
 
 interface NodeRow {
   /** By the clock that stamps heartbeats: an age is the difference of two times of one clock. */
@@ -57,7 +72,7 @@ interface NodeRow {
   readonly id: string;
   readonly name: string;
   readonly state: NodeState;
-  readonly chain_profile_id: string;
+  readonly profiles: unknown;
   readonly node_type: string;
   readonly roles: string[];
   readonly labels: unknown;
@@ -70,7 +85,6 @@ interface NodeRow {
   readonly programs: readonly ProgramReport[] | null;
   readonly applied: unknown;
   readonly last_rejection: unknown;
-  readonly binary_version: string | null;
   readonly not_after: Date | null;
 }
 
@@ -88,7 +102,7 @@ function nodeView(row: NodeRow): NodeView {
     name: row.name,
     state: row.state,
     contact,
-    chain_profile_id: row.chain_profile_id,
+    profiles: row.profiles ?? [],
     node_type: row.node_type,
     roles: row.roles,
     labels: row.labels,
@@ -98,7 +112,6 @@ function nodeView(row: NodeRow): NodeView {
     replaced_by: row.replaced_by,
     last_heartbeat_at: row.received_at?.toISOString() ?? null,
     agent_version: row.agent_version,
-    binary_version: row.binary_version,
     programs:
       received_at === null
         ? []

@@ -40,7 +40,7 @@ export async function leaveThePast(tx: Transaction, now: number): Promise<void> 
   await tx`update event_cursors set event_id = (select coalesce(max(id), 0) from events)`; // (4)
   await tx`delete from node_heartbeats`; // (1)
   await tx`delete from node_config_state`; // (1)
-  await tx`update nodes set state = 'active' where state = 'maintenance'`;
+  await tx`update node_profiles set state = 'active' where state = 'maintenance'`;
 }
 
 /** Invariant 3: the batch under way is opened again for its nodes at work; they and those to come count one attempt more. */
@@ -48,9 +48,9 @@ async function askAnew(tx: Transaction): Promise<void> {
   const open = tx`select id from rollouts where status in ('pending', 'running', 'paused')`;
   await tx`
     update rollout_nodes rn set attempt_count = 1, previous_version = s.binary_version, previous_checksum = s.fingerprint
-    from node_config_state s join nodes n on n.id = s.node_id
-    where rn.rollout_id in (${open}) and rn.status = 'pending' and rn.attempt_count = 0
-      and s.node_id = rn.node_id and s.chain_profile_id = n.chain_profile_id`;
+    from rollouts r join node_config_state s on s.chain_profile_id = r.chain_profile_id
+    where r.id = rn.rollout_id and r.id in (${open}) and rn.status = 'pending' and rn.attempt_count = 0
+      and s.node_id = rn.node_id`;
   const moved = await tx<{ rollout_id: string }[]>`
     update rollout_nodes rn set status = 'pending', upgrade_phase = null, action_name = null, progress_pct = 0,
       command_id = null, launched_at = null, installed_at = null, batch_index = r.current_batch

@@ -8,7 +8,7 @@ import type { Why } from "../../core/rollout/rows.ts";
 import type { RolloutStatus } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
 import { readWatch } from "../health/watch.ts";
-import { factsOf, type HealthRecord } from "../rollout/load-nodes.ts";
+import { factsOf, stateOf, type HealthRecord } from "../rollout/load-nodes.ts";
 import { countsOf } from "../rollout/load.ts";
 import { ms } from "../rollout/rollout-record.ts";
 
@@ -119,9 +119,10 @@ async function loadGate(
   if (component?.status !== "completed" || group.gate_until === null || group.gate_until.getTime() > now)
     return [];
   const rows = await tx<(HealthRecord & { node_id: NodeId })[]>`
-    select rn.node_id, n.state, hb.received_at, program.report as program
+    select rn.node_id, ${stateOf(tx)} as state, hb.received_at, program.report as program
     from rollout_nodes rn
     join nodes n on n.id = rn.node_id
+    left join node_profiles np on np.node_id = rn.node_id and np.chain_profile_id = ${component.chain_profile_id}
     left join node_heartbeats hb on hb.node_id = rn.node_id
     left join lateral (
       select report from jsonb_array_elements(hb.programs) as report

@@ -1,6 +1,6 @@
 /**
  * The right to enroll one node, once. The server keeps a hash of the secret and gives the secret away once.
- * Name, profile, type, roles and labels are the operator's: the node claims none of them.
+ * Name, profiles, type, roles and labels are the operator's: the node claims none of them.
  */
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
@@ -9,6 +9,7 @@ import type { NodeId } from "../../core/ids.ts";
 import type { EnrollmentTokenRequest, EnrollmentTokenResponse } from "../../core/protocol/operator-api.ts";
 import type { Database, Transaction } from "../db/database.ts";
 import { hashSecret, newSecret } from "../auth/secrets.ts";
+import { replaceProfiles } from "./node-profiles.ts";
 
 export async function createEnrollmentToken(
   db: Database,
@@ -33,18 +34,20 @@ export async function createEnrollmentToken(
  * new one with an id of its own (SNAP-20).
  */
 async function nodeFor(tx: Transaction, request: z.infer<typeof EnrollmentTokenRequest>): Promise<NodeId> {
-  const { name, chain_profile_id, node_type, roles, labels } = request;
+  const { name, chain_profile_ids, node_type, roles, labels } = request;
   const [row] = await tx<{ id: NodeId }[]>`
-    insert into nodes (id, name, chain_profile_id, node_type, roles, labels, replaces)
-    values (${randomUUID()}, ${name}, ${chain_profile_id}, ${node_type}, ${roles}, ${tx.json(labels)},
+    insert into nodes (id, name, node_type, roles, labels, replaces)
+    values (${randomUUID()}, ${name}, ${node_type}, ${roles}, ${tx.json(labels)},
       (select r.id from nodes r where r.name = ${name} and r.revoked_at is not null
         and not exists (select 1 from nodes s where s.replaces = r.id)))
     on conflict (name) where revoked_at is null do update set
-      chain_profile_id = excluded.chain_profile_id, node_type = excluded.node_type,
-      roles = excluded.roles, labels = excluded.labels
+      node_type = excluded.node_type, roles = excluded.roles, labels = excluded.labels
     where nodes.enrolled_at is null
     returning id`;
-  if (row !== undefined) return row.id;
+  if (row !== undefined) {
+    await replaceProfiles(tx, row.id, chain_profile_ids);
+    return row.id;
+  }
   throw new FairleadError(
     "ILLEGAL_TRANSITION",
     `node ${name} is enrolled: revoke it first, or choose another name`,

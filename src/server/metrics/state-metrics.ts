@@ -13,8 +13,8 @@ import type { ServerMetrics } from "./server-metrics.ts";
 export function gaugeState(metrics: ServerMetrics, db: Database): void {
   metrics.beforeScrape(async () => {
     const nodes = await db<{ state: string; count: number }[]>`
-      select state, count(*)::int as count from nodes
-      where enrolled_at is not null and revoked_at is null group by state`;
+      select s.state, count(*)::int as count from nodes n join shown_states s on s.node_id = n.id
+      where n.enrolled_at is not null and n.revoked_at is null group by s.state`;
     const incidents = await db<{ category: string; severity: string; count: number }[]>`
       select category, severity, count(*)::int as count from incidents
       where status <> 'resolved' group by category, severity`;

@@ -17,6 +17,7 @@ import type { Authority } from "../snapshots/authority.ts";
 import { eventsOf } from "./decided-events.ts";
 import { isolated } from "./isolate.ts";
 import { launchNodes } from "./launch.ts";
+import { canGoBack } from "./load-next.ts";
 import type { LoadedRollout } from "./load.ts";
 import { failureEvent, failureIncidents, markFailed, notLaunched, notSettled } from "./node-failures.ts";
 import { draftParcel, type ParcelDrafts } from "./parcel.ts";
@@ -98,7 +99,7 @@ async function openBatch(tx: Transaction, id: RolloutId, batch: BatchLaunch | nu
   const isOfPart = {
     pending: tx`status = 'pending'`,
     retried: tx`retry_requested`,
-    succeeded: tx`status = 'succeeded' and previous_checksum is not null`,
+    succeeded: tx`status = 'succeeded' and ${canGoBack(tx)}`,
   }[part];
   const rows = await tx<{ node_id: NodeId; attempt_count: number }[]>`
     select node_id, attempt_count from rollout_nodes

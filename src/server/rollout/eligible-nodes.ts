@@ -17,13 +17,14 @@ export interface EligibleNode extends NodeFacts {
  */
 export const findNodes = async (tx: Queryable, request: RolloutCreate): Promise<EligibleNode[]> =>
   tx<EligibleNode[]>`
-    select n.id, n.name, n.node_type as type, n.labels, state.fingerprint from nodes n
+    select n.id, n.name, n.node_type as type, n.labels, state.fingerprint from node_profiles np
+    join nodes n on n.id = np.node_id
     join lateral (
       select s.fingerprint, s.binary_version from node_config_state s
-      where s.node_id = n.id and s.chain_profile_id = n.chain_profile_id offset 0
+      where s.node_id = np.node_id and s.chain_profile_id = np.chain_profile_id offset 0
     ) state on true
-    where n.chain_profile_id = ${request.chain_profile_id} and n.node_type = ${request.node_type}
-      and n.enrolled_at is not null and n.revoked_at is null and n.state in ('active', 'degraded')
+    where np.chain_profile_id = ${request.chain_profile_id} and np.state in ('active', 'degraded')
+      and n.node_type = ${request.node_type} and n.enrolled_at is not null and n.revoked_at is null and n.state <> 'down'
       and state.binary_version = ${request.source_version}
       and n.labels @> ${tx.json(request.node_labels)}
       ${request.node_ids === undefined ? tx`` : tx`and n.id = any(${request.node_ids})`}

@@ -18,6 +18,15 @@ export async function loadNext(
   return row === undefined ? null : { ...row, byValue: await countByValue(tx, rollout, row.index, skipped) };
 }
 
+/**
+ * A node is away whichever of its programs is (ADR 24): a machine in maintenance for another profile is one machine less.
+ * Maintenance for this profile is counted by the decision, which knows its batch.
+ */
+const isAway = (tx: Transaction, profile: string) => tx`
+  (n.state <> 'active' or exists (
+    select 1 from node_profiles np where np.node_id = n.id and (np.state in ('failed', 'degraded')
+      or (np.state = 'maintenance' and np.chain_profile_id <> ${profile}))))`;
+
 /** Of the whole profile; the current batch is counted by the decision itself, which may be changing it. */
 async function countByValue(
   tx: Transaction,
@@ -35,9 +44,11 @@ async function countByValue(
         and not rn.node_id = any(${skipped})
     ), away as (
       select n.labels->>${limit.label} as value
-      from nodes n left join rollout_nodes rn on rn.node_id = n.id and rn.rollout_id = ${id}
-      where n.chain_profile_id = ${chain_profile_id} and n.revoked_at is null
-        and (n.state in ('down', 'failed', 'degraded') or rn.status in ('failed', 'failed_rollback'))
+      from node_profiles mine
+      join nodes n on n.id = mine.node_id
+      left join rollout_nodes rn on rn.node_id = n.id and rn.rollout_id = ${id}
+      where mine.chain_profile_id = ${chain_profile_id} and n.revoked_at is null
+        and (${isAway(tx, chain_profile_id)} or rn.status in ('failed', 'failed_rollback'))
         and rn.batch_index is distinct from ${current_batch}
         and not exists (select 1 from opening where opening.node_id = n.id)
     )
@@ -67,9 +78,9 @@ async function countRetriesByValue(
   if (limit === null) return [];
   return tx<{ value: string; nodes: number; away: number }[]>`
     with away as (
-      select n.id, n.labels->>${limit.label} as value from nodes n
-      where n.chain_profile_id = ${chain_profile_id} and n.revoked_at is null
-        and n.state in ('down', 'failed', 'degraded')
+      select n.id, n.labels->>${limit.label} as value from node_profiles mine
+      join nodes n on n.id = mine.node_id
+      where mine.chain_profile_id = ${chain_profile_id} and n.revoked_at is null and ${isAway(tx, chain_profile_id)}
     ), joining as (
       select n.labels->>${limit.label} as value from rollout_nodes rn join nodes n on n.id = rn.node_id
       where rn.rollout_id = ${id} and rn.batch_index = ${index} and rn.retry_requested
@@ -88,6 +99,12 @@ export async function loadIsBeyondCanary(tx: Transaction, rollout: RolloutRecord
   return row !== undefined;
 }
 
+/** Of a row of `rollout_nodes`: it came from a known version, and its node still has the profile. */
+export const canGoBack = (tx: Transaction) => tx`
+  previous_checksum is not null and exists (
+    select 1 from node_profiles np join rollouts r on r.chain_profile_id = np.chain_profile_id
+    where r.id = rollout_nodes.rollout_id and np.node_id = rollout_nodes.node_id)`;
+
 /** Looked for only where a way back may begin or go on. */
 export async function loadLastSucceeded(
   tx: Transaction,
@@ -101,7 +118,7 @@ export async function loadLastSucceeded(
   if (!goesBack) return null;
   const [row] = await tx<{ index: number; nodes: number }[]>`
     select batch_index as index, count(*)::int as nodes from rollout_nodes
-    where rollout_id = ${rollout.id} and status = 'succeeded' and previous_checksum is not null
+    where rollout_id = ${rollout.id} and status = 'succeeded' and ${canGoBack(tx)}
     group by batch_index order by batch_index desc limit 1`;
   return row ?? null;
 }

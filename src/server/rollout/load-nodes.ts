@@ -27,6 +27,11 @@ export const factsOf = ({ state, received_at, program }: HealthRecord): HealthFa
   runningFingerprint: program?.running_fingerprint ?? null,
 });
 
+/** Of a profile on its node, from rows `n` and `np`: down with its node. A removed profile is in no state of its own. */
+export const stateOf = (tx: Transaction) => tx`
+  case when n.state = 'active' then coalesce(np.state, 'active') when n.state = 'down' then 'down'
+    when np.state = 'active' then n.state else coalesce(np.state, n.state) end`;
+
 interface NodeRecord extends HealthRecord {
   readonly node_id: NodeId;
   readonly batch_index: number;
@@ -45,6 +50,7 @@ interface NodeRecord extends HealthRecord {
   readonly previous_checksum: Digest | null;
   readonly recorded: Digest | null;
   readonly label_value: string | null;
+  readonly away_elsewhere: boolean;
 }
 
 const NOBODY: QuietNodes = { installing: 0, launchedAt: null, verifying: 0 };
@@ -93,7 +99,7 @@ export async function loadBatch(
 
 /** As `canBeJudged` says it. */
 const isDue = (tx: Transaction, { due, availableSince, now }: NonNullable<Look["judged"]>) => tx`
-  rn.upgrade_phase = 'VERIFYING' and (n.state in ('down', 'failed')
+  rn.upgrade_phase = 'VERIFYING' and (n.state = 'down' or np.state = 'failed'
     or hb.received_at >= greatest(coalesce(rn.installed_at, ${new Date(now)}), ${new Date(due - LIMITS.healthHeartbeatGraceMs)})
     or ${now >= silenceEndsAt({ due, availableSince })})`;
 
@@ -115,6 +121,13 @@ export async function loadNamed(
   );
 }
 
+const isAwayElsewhere = (tx: Transaction, { max_unavailable, chain_profile_id }: RolloutRecord) =>
+  max_unavailable === null
+    ? tx`false`
+    : tx`exists (
+        select 1 from node_profiles other
+        where other.node_id = rn.node_id and other.chain_profile_id <> ${chain_profile_id} and other.state <> 'active')`;
+
 /** What a node says of itself is read where it is judged by it: when it is installed, or has just said so. */
 async function read(
   tx: Transaction,
@@ -126,9 +139,11 @@ async function read(
     select rn.node_id, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct, rn.direction,
       rn.attempt_count, rn.command_id, rn.launched_at, rn.installed_at, rn.error_code, rn.error_message, rn.retry_requested,
       rn.previous_checksum, state.fingerprint as recorded, n.labels->>${rollout.max_unavailable?.label ?? ""} as label_value,
-      n.state, hb.received_at, program.report as program
+      ${stateOf(tx)} as state, ${isAwayElsewhere(tx, rollout)} as away_elsewhere, hb.received_at,
+      program.report as program
     from rollout_nodes rn
     join nodes n on n.id = rn.node_id
+    left join node_profiles np on np.node_id = rn.node_id and np.chain_profile_id = ${rollout.chain_profile_id}
     left join node_config_state state
       on state.node_id = rn.node_id and state.chain_profile_id = ${rollout.chain_profile_id}
     left join node_heartbeats hb on hb.node_id = rn.node_id and rn.status = 'in_progress'
@@ -157,6 +172,7 @@ async function read(
     previous: row.previous_checksum,
     recorded: row.recorded,
     labelValue: row.label_value,
+    isAwayElsewhere: row.away_elsewhere,
     facts: factsOf(row),
   }));
 }

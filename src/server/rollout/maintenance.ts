@@ -1,4 +1,4 @@
-/** Nodes whose turn it is: each leaves service with the next number of its commands, and with what it comes from. */
+/** Nodes whose turn it is: their profile leaves service, with the next number of the node's commands and what it comes from. */
 import type { Digest, NodeId, RolloutId } from "../../core/ids.ts";
 import type { Transaction } from "../db/database.ts";
 
@@ -20,18 +20,23 @@ interface Moved extends Launched {
   readonly current_version: string | null;
 }
 
-/** Takes the next sequence of each node and puts the node into maintenance; tells what it comes from. */
+/** Takes the next sequence of each node and puts its profile into maintenance; tells what it comes from. */
 export async function enterMaintenance(
   tx: Transaction,
   rolloutId: RolloutId,
   nodeIds: readonly NodeId[],
 ): Promise<Launched[]> {
   const rows = await tx<Moved[]>`
-    update nodes n set command_sequence = n.command_sequence + 1, state = 'maintenance'
+    with profile as materialized (select chain_profile_id from rollouts where id = ${rolloutId}),
+    entered as (
+      update node_profiles np set state = 'maintenance' from profile
+      where np.node_id = any(${nodeIds}) and np.chain_profile_id = profile.chain_profile_id
+    )
+    update nodes n set command_sequence = n.command_sequence + 1
     from unnest(${nodeIds}::uuid[]) as q(node_id)
     join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
     left join node_config_state recorded on recorded.node_id = q.node_id
-      and recorded.chain_profile_id = (select chain_profile_id from rollouts where id = ${rolloutId})
+      and recorded.chain_profile_id = (select chain_profile_id from profile)
     where n.id = q.node_id
     returning n.id as node_id, n.command_sequence as sequence, rn.attempt_count = 0 as is_first,
       rn.previous_version, rn.previous_binary_url, rn.previous_checksum,

@@ -25,12 +25,22 @@ export async function settleNodes(
     () => settleRestored(tx, rolloutId, restored),
   );
   const [, , published] = await pipelined(
-    () => tx`update nodes set state = 'degraded' where id = any(${broken}) and state = 'maintenance'`,
-    () => tx`update nodes set state = 'active' where id = any(${known}) and state = 'maintenance'`,
+    () => leaveMaintenance(tx, rolloutId, broken, "degraded"),
+    () => leaveMaintenance(tx, rolloutId, known, "active"),
     () => publishAssignments(tx, authority, known, now),
   );
   return published;
 }
+
+const leaveMaintenance = async (
+  tx: Transaction,
+  rolloutId: RolloutId,
+  nodeIds: readonly NodeId[],
+  state: "active" | "degraded",
+) => tx`
+  update node_profiles np set state = ${state} from rollouts r
+  where r.id = ${rolloutId} and np.chain_profile_id = r.chain_profile_id and np.node_id = any(${nodeIds})
+    and np.state = 'maintenance'`;
 
 async function settleUpgraded(
   tx: Transaction,

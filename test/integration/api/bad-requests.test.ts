@@ -19,7 +19,7 @@ describe("bad requests", () => {
   test("a field that breaks its schema is named, and no stack is shown", async () => {
     const answer = await call("POST", "/api/v1/enrollment-tokens", {
       token: admin,
-      payload: { name: "a\u001b[31m", chain_profile_id: "web", node_type: "edge" },
+      payload: { name: "a\u001b[31m", chain_profile_ids: ["web"], node_type: "edge" },
     });
     expect(answer.statusCode).toBe(400);
     const error = errorOf(answer);

@@ -21,7 +21,7 @@ describe("nodes", () => {
     for (const name of ["c", "a", "d", "b"]) {
       const payload = {
         name: `page-${name}`,
-        chain_profile_id: name === "d" ? "other" : "pages",
+        chain_profile_ids: [name === "d" ? "other" : "pages"],
         node_type: "edge",
       };
       expect((await call("POST", "/api/v1/enrollment-tokens", { token: admin, payload })).statusCode).toBe(
@@ -44,7 +44,8 @@ describe("nodes", () => {
     const one = NodeView.parse(
       (await call("GET", `/api/v1/nodes/${first.nodes[0]!.id}`, { token: admin })).json(),
     );
-    expect(one).toMatchObject({ name: "page-a", enrolled: false, binary_version: null, programs: [] });
+    expect(one).toMatchObject({ name: "page-a", enrolled: false, programs: [] });
+    expect(one.profiles).toEqual([{ chain_profile_id: "pages", state: "active", binary_version: null }]);
     expect(errorOf(await call("GET", `/api/v1/nodes/${newId()}`, { token: admin })).code).toBe("NOT_FOUND");
   });
 
@@ -86,7 +87,7 @@ describe("nodes", () => {
   });
 
   test("a revoked node is shown as such, with who did it and why in its event", async () => {
-    const payload = { name: "to-revoke", chain_profile_id: "web", node_type: "edge" };
+    const payload = { name: "to-revoke", chain_profile_ids: ["web"], node_type: "edge" };
     const { node_id } = (await call("POST", "/api/v1/enrollment-tokens", { token: admin, payload })).json<{
       node_id: string;
     }>();

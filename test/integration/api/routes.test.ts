@@ -114,6 +114,8 @@ test("ROLL-18: the document is OpenAPI 3.1 and names every route of the contract
       "POST /api/v1/enrollment-tokens",
       "POST /api/v1/grants",
       "POST /api/v1/nodes/{id}/revoke",
+      "POST /api/v1/nodes/{id}/profiles",
+      "POST /api/v1/nodes/{id}/profiles/{profile}/remove",
       "POST /api/v1/rollouts",
       ...["start", "pause", "resume", "cancel", "force", "approve-canary", "rollback", "retry"].map(
         (signal) => `POST /api/v1/rollouts/{id}/${signal}`,

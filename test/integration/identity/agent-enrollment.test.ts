@@ -49,7 +49,7 @@ beforeEach(async () => {
 });
 
 async function tokenFor(name: string, spoiled: Partial<EnrollmentToken> = {}): Promise<string> {
-  const request = EnrollmentTokenRequest.parse({ name, chain_profile_id: "web", node_type: "edge" });
+  const request = EnrollmentTokenRequest.parse({ name, chain_profile_ids: ["web"], node_type: "edge" });
   const { secret } = await createEnrollmentToken(db, request);
   const rootPin = rootPinOf({ threshold: 1, keys: [site.root.record] });
   return formatToken({

@@ -38,7 +38,7 @@ afterAll(async () => {
 const tokenFor = (name: string, extra: object = {}) =>
   createEnrollmentToken(
     db,
-    EnrollmentTokenRequest.parse({ name, chain_profile_id: "web", node_type: "edge", ...extra }),
+    EnrollmentTokenRequest.parse({ name, chain_profile_ids: ["web"], node_type: "edge", ...extra }),
   );
 
 const enrollWith = (secret: string, { csr }: NodeKey, name = "claimed") =>
@@ -198,8 +198,7 @@ describe("with a trust bundle", () => {
   test("SNAP-20: the database refuses two nodes of one name that are not revoked", async () => {
     await tokenFor("twice");
     const second = db`
-      insert into nodes (id, name, chain_profile_id, node_type, roles)
-      values (gen_random_uuid(), 'twice', 'web', 'edge', '{}')`;
+      insert into nodes (id, name, node_type, roles) values (gen_random_uuid(), 'twice', 'edge', '{}')`;
     await expect(second).rejects.toMatchObject({ constraint_name: "one_present_node_per_name" });
   });
 

@@ -84,13 +84,16 @@ const external = ({ socket }: { socket: DatabaseSocket }) =>
 async function fill(db: Database): Promise<void> {
   await db`insert into clusters (id, ca_pin) values (gen_random_uuid(), ${caPin})`;
   await db`
-    insert into nodes (id, name, chain_profile_id, node_type, roles, labels, enrolled_at, state)
-    select gen_random_uuid(), 'n' || n, 'hello', 'edge', '{core_mesh}', ${db.json({ tab: "a\tb\nc\\d", quote: `'"` })},
-      now(), case when n % 2 = 0 then 'maintenance' else 'active' end
+    insert into nodes (id, name, node_type, roles, labels, enrolled_at)
+    select gen_random_uuid(), 'n' || n, 'edge', '{core_mesh}', ${db.json({ tab: "a\tb\nc\\d", quote: `'"` })}, now()
     from generate_series(1, ${NODES}) n`;
   // A row that refers to one of its own table, which comes after it.
   await db`update nodes set replaces = (select max(id::text)::uuid from nodes) where id = (select min(id::text)::uuid from nodes)`;
   await db`insert into api_keys (id, name, key_hash, scopes) values (gen_random_uuid(), 'boss', 'hash-1', '{admin}')`;
+  await db`
+    insert into node_profiles (node_id, chain_profile_id, state)
+    select id, profile, case when name like '%2' then 'maintenance' else 'active' end
+    from nodes, unnest(array['hello', 'other']) as profile`;
   await db`insert into blobs (digest, bytes) select 'd' || n, decode(repeat('00ff5c0a09', 40000), 'hex') from generate_series(1, 12) n`;
   await db`insert into organizations (name) values ('north')`;
   await db`insert into memberships select n.id, o.id from nodes n, organizations o`;
@@ -130,12 +133,13 @@ describe("a backup", () => {
     expect(out.trimEnd().split("\n").at(-1)).toContain("fairlead authority new-epoch");
     const [before, after] = [await contents(source.db), await contents(target.db)];
     // What the fleet knows better is left out.
-    const left = new Set(["node_heartbeats", "node_config_state", "nodes"]);
+    const left = new Set(["node_heartbeats", "node_config_state", "node_profiles"]);
     for (const name of Object.keys(before))
       if (!left.has(name)) expect([name, after[name]]).toEqual([name, before[name]]);
     expect(after["nodes"]).toHaveLength(NODES);
+    expect(after["node_profiles"]).toHaveLength(2 * NODES);
     expect(after["node_heartbeats"]).toEqual([]);
-    expect(await target.db`select 1 from nodes where state = 'maintenance'`).toHaveLength(0);
+    expect(await target.db`select 1 from node_profiles where state = 'maintenance'`).toHaveLength(0);
     expect(before["snapshot_dirty"]!.length).toBeGreaterThan(0);
   });
 

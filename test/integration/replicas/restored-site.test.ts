@@ -79,15 +79,15 @@ test("USE-5: a site is restored from a backup that was made in the middle of a r
   });
   for (const node of nodes)
     await eventually(`${node.name} says what it runs`, async () => {
-      const { binary_version } = await lab.operator.node(node.name);
-      return binary_version === "2.0.0";
+      const { profiles } = await lab.operator.node(node.name);
+      return profiles[0]?.binary_version === "2.0.0";
     });
   await succeeds("rollout", "resume", id, "--reason", "restored");
   await reaches(lab, id, "completed");
   expect(await endingOf(lab, id)).toEqual(completed(nodes));
   for (const [at, node] of nodes.entries()) {
     expect((await node.running()).version).toBe("2.0.0");
-    expect((await lab.operator.node(node.name)).binary_version).toBe("2.0.0");
+    expect((await lab.operator.node(node.name)).profiles[0]?.binary_version).toBe("2.0.0");
     const ids = await node.starts();
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length - starts[at]!).toBeLessThanOrEqual(1);

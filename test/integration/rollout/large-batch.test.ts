@@ -17,14 +17,17 @@ beforeAll(async () => {
   here = await startDrivenSite();
   const model = await here.addNode("model", { profile: PROFILE });
   await here.db`
-    insert into nodes (id, name, chain_profile_id, node_type, roles, enrolled_at)
-    select gen_random_uuid(), 'large-' || n, m.chain_profile_id, m.node_type, m.roles, m.enrolled_at
+    insert into nodes (id, name, node_type, roles, enrolled_at)
+    select gen_random_uuid(), 'large-' || n, m.node_type, m.roles, m.enrolled_at
     from nodes m, generate_series(2, ${NODES}::int) as n where m.id = ${model}`;
   await here.db`
+    insert into node_profiles (node_id, chain_profile_id)
+    select id, ${PROFILE} from nodes where name like 'large-%'`;
+  await here.db`
     insert into node_config_state (node_id, chain_profile_id, binary_version, fingerprint)
-    select n.id, n.chain_profile_id, s.binary_version, s.fingerprint
-    from nodes n, node_config_state s
-    where n.chain_profile_id = ${PROFILE} and n.id <> ${model} and s.node_id = ${model}`;
+    select p.node_id, p.chain_profile_id, s.binary_version, s.fingerprint
+    from node_profiles p, node_config_state s
+    where p.chain_profile_id = ${PROFILE} and p.node_id <> ${model} and s.node_id = ${model}`;
   const request = manualRequest({
     chain_profile_id: PROFILE,
     strategy: "all_at_once",

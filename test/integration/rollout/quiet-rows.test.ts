@@ -23,7 +23,11 @@ const installed = {
   launched_at: new Date(OLD),
   installed_at: new Date(DUE - GRACE + 5_000),
 } as const;
-const heardAt = (ms: number | null, node = "maintenance") => ({ heard: ms, node });
+const heardAt = (ms: number | null, node = "active", program = "maintenance") => ({
+  heard: ms,
+  node,
+  program,
+});
 
 /** One node in each state that a batch may have, and when it was last heard of. */
 const STATES = [
@@ -51,6 +55,7 @@ const STATES = [
   [{ ...installed, installed_at: null }, heardAt(DUE)],
   [installed, heardAt(null)],
   [installed, heardAt(null, "down")],
+  [installed, heardAt(null, "active", "failed")],
   [installed, heardAt(DUE - GRACE + 4_999)], // before it was installed
   [installed, heardAt(DUE - GRACE + 5_000)],
   [installed, heardAt(DUE)],
@@ -89,10 +94,11 @@ beforeAll(async () => {
   const nodes = await here.db<
     { node_id: NodeId }[]
   >`select node_id from rollout_nodes where rollout_id = ${id} order by node_id`;
-  for (const [n, [state, { heard, node }]] of STATES.entries()) {
+  for (const [n, [state, { heard, node, program }]] of STATES.entries()) {
     const { node_id } = nodes[n]!;
     await here.db`update rollout_nodes set ${here.db(state)} where rollout_id = ${id} and node_id = ${node_id}`;
     await here.db`update nodes set state = ${node} where id = ${node_id}`;
+    await here.db`update node_profiles set state = ${program} where node_id = ${node_id}`;
     if (heard !== null)
       await here.db`
         insert into node_heartbeats (node_id, received_at, agent_version, applied, programs)
@@ -132,9 +138,9 @@ test("ROLL-15: who is waited for is not among those that are judged, and everybo
   const judgedAt = async (now: number, most = 99) =>
     load({ whole: false, judged: { due: DUE, availableSince: 0, now, most }, launchedUntil: OLD - 1 }, []);
   const before = await judgedAt(DUE);
-  expect([before.batch.length, before.quiet.verifying]).toEqual([3 + 5, 3]); // two go back, one was never launched
+  expect([before.batch.length, before.quiet.verifying]).toEqual([3 + 6, 3]); // two go back, one was never launched
   const after = await judgedAt(DUE + GRACE);
-  expect([after.batch.length, after.quiet.verifying]).toEqual([3 + 8, 0]);
+  expect([after.batch.length, after.quiet.verifying]).toEqual([3 + 9, 0]);
   const some = await judgedAt(DUE + GRACE, 3);
-  expect([some.batch.length, some.quiet.verifying]).toEqual([3 + 3, 5]);
+  expect([some.batch.length, some.quiet.verifying]).toEqual([3 + 3, 6]);
 });

@@ -157,7 +157,9 @@ describe("the way back", () => {
         severity: "critical",
         recovery_plan: "restore, then reprovision",
       });
-    const states = await here.db<{ state: string }[]>`select state from nodes where id = any(${nodes})`;
+    const states = await here.db<
+      { state: string }[]
+    >`select state from node_profiles where node_id = any(${nodes})`;
     expect(states.map(({ state }) => state)).toEqual(Array(4).fill("degraded"));
   });
 });

@@ -156,8 +156,8 @@ test("SNAP-11: in a new epoch nothing of the old one is handed out", async () =>
 
 test("SNAP-3: nodes of one view share one content", async () => {
   await db`
-    insert into nodes (id, name, chain_profile_id, node_type, roles, enrolled_at)
-    select gen_random_uuid(), 'n' || n, 'web', 'edge', '{core_mesh}', now() from generate_series(1, 50) n`;
+    insert into nodes (id, name, node_type, roles, enrolled_at)
+    select gen_random_uuid(), 'n' || n, 'edge', '{core_mesh}', now() from generate_series(1, 50) n`;
   await fleet.route(`shared-${randomUUID()}`);
   await fleet.compileAll();
   const [row] = await db`

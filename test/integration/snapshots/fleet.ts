@@ -45,8 +45,8 @@ export async function createFleet(db: Database) {
   ): Promise<NodeId> {
     const id = randomUUID() as NodeId;
     await db`
-      insert into nodes (id, name, chain_profile_id, node_type, roles, enrolled_at)
-      values (${id}, ${`node-${id}`}, 'web', 'edge', ${roles as string[]}, now())`;
+      insert into nodes (id, name, node_type, roles, enrolled_at)
+      values (${id}, ${`node-${id}`}, 'edge', ${roles as string[]}, now())`;
     for (const organization of organizations)
       await db`insert into memberships (node_id, organization_id) values (${id}, ${organization})`;
     if (address !== null) await db`insert into peer_addresses (node_id, address) values (${id}, ${address})`;

@@ -17,8 +17,8 @@ beforeAll(async () => {
   ({ db } = await databases.fresh());
   fleet = await createFleet(db);
   await db`
-    insert into nodes (id, name, chain_profile_id, node_type, roles, enrolled_at)
-    select gen_random_uuid(), 'node-' || n, 'web', 'edge', '{egress_service}', now()
+    insert into nodes (id, name, node_type, roles, enrolled_at)
+    select gen_random_uuid(), 'node-' || n, 'edge', '{egress_service}', now()
     from generate_series(1, ${NODES}::int) as n`;
   await fleet.compileAll();
 });

@@ -125,8 +125,8 @@ test("SNAP-3: of many core peers, a changed one marks only the nodes just before
   await db
     .begin(async (tx) => {
       await tx`
-      insert into nodes (id, name, chain_profile_id, node_type, roles, enrolled_at)
-      select ('00000000-0000-4000-8000-0000000000' || lpad(n::text, 2, '0'))::uuid, 'ring-' || n, 'web', 'edge',
+      insert into nodes (id, name, node_type, roles, enrolled_at)
+      select ('00000000-0000-4000-8000-0000000000' || lpad(n::text, 2, '0'))::uuid, 'ring-' || n, 'edge',
         case when n % 2 = 0 then '{core_mesh}'::text[] else '{thin}' end, now() from generate_series(10, 49) n`;
       await tx`insert into peer_addresses (node_id, address)
       select id, name || '.example:7000' from nodes where name like 'ring-%' and 'core_mesh' = any(roles)`;
@@ -163,7 +163,7 @@ describe("a node", () => {
   });
 
   test("SNAP-13: that a rollout or a command touches marks nothing", async () => {
-    await fleet.db`update nodes set state = 'maintenance', command_sequence = command_sequence + 1`;
+    await fleet.db`update nodes set state = 'degraded', command_sequence = command_sequence + 1`;
     await fleet.db`update nodes set state = 'active'`;
     expect(await fleet.marked()).toEqual([]);
   });

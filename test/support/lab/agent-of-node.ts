@@ -51,6 +51,6 @@ export async function addAgent(lab: Lab, { name, profile, labels, program }: Age
 /** Until the server knows what a node runs. */
 export const reported = (lab: Lab, name: string, version: string) =>
   eventually(`${name} reports ${version}`, async () => {
-    const { binary_version, programs } = await lab.operator.node(name);
-    return binary_version === version && programs[0]?.running_fingerprint != null;
+    const { profiles, programs } = await lab.operator.node(name);
+    return profiles[0]?.binary_version === version && programs[0]?.running_fingerprint != null;
   });

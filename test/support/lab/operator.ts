@@ -97,7 +97,7 @@ export async function openOperator(home: string) {
       type: string,
       labels: Readonly<Record<string, string>> = {},
     ): Promise<string> {
-      const request = { name, chain_profile_id: profile, node_type: type, labels };
+      const request = { name, chain_profile_ids: [profile], node_type: type, labels };
       const { secret } = EnrollmentTokenResponse.parse(await call("/api/v1/enrollment-tokens", request));
       const { cluster_id, ca_pin, root_pin, min_bundle_version } = pins;
       const parts = {

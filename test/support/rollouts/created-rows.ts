@@ -94,6 +94,7 @@ export function createdRows(wish: TableWish) {
     previous: previousOf(n),
     recorded: previousOf(n),
     labelValue: labelOf(n),
+    isAwayElsewhere: false,
     facts: QUIET,
   }));
   return { rollout, nodes, target, number, bounds: { launchesPerStep, settlesPerStep } };

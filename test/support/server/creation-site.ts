@@ -43,6 +43,14 @@ export async function startCreationSite() {
     groups: createGroupService(deps),
   });
 
+  /** One more program on a node, which runs it. */
+  async function addProgram(id: NodeId, profile: string, version = "1.0.0"): Promise<void> {
+    await db`insert into node_profiles (node_id, chain_profile_id) values (${id}, ${profile})`;
+    await db`
+      insert into node_config_state (node_id, chain_profile_id, binary_version, fingerprint)
+      values (${id}, ${profile}, ${version}, ${V1})`;
+  }
+
   return {
     db,
     app,
@@ -56,13 +64,12 @@ export async function startCreationSite() {
       const { profile = "web", type = "edge", labels = {}, version = "1.0.0" } = node;
       const id = NodeId.parse(randomUUID());
       await db`
-        insert into nodes (id, name, chain_profile_id, node_type, roles, labels, state, enrolled_at)
-        values (${id}, ${name}, ${profile}, ${type}, '{egress_service}', ${db.json(labels)}, 'active', now())`;
-      await db`
-        insert into node_config_state (node_id, chain_profile_id, binary_version, fingerprint)
-        values (${id}, ${profile}, ${version}, ${V1})`;
+        insert into nodes (id, name, node_type, roles, labels, state, enrolled_at)
+        values (${id}, ${name}, ${type}, '{egress_service}', ${db.json(labels)}, 'active', now())`;
+      await addProgram(id, profile, version);
       return id;
     },
+    addProgram,
     /** As if the rollout had been driven to its end. */
     async complete(rolloutId: string): Promise<void> {
       await db`update rollout_nodes set status = 'succeeded', ended_at = now() where rollout_id = ${rolloutId}`;

@@ -2,7 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import { NodeId, RolloutId } from "../../../src/core/ids.ts";
-import type { NodeState } from "../../../src/core/protocol/agent-api.ts";
+import type { ProfileState } from "../../../src/core/health/evaluate.ts";
+import type { Presence } from "../../../src/core/health/presence.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 
 export async function insertNode(
@@ -10,16 +11,30 @@ export async function insertNode(
   name: string,
   {
     state = "active",
+    program = "active",
     enrolled = true,
     revoked = false,
-  }: { state?: NodeState; enrolled?: boolean; revoked?: boolean } = {},
+  }: { state?: Presence; program?: ProfileState; enrolled?: boolean; revoked?: boolean } = {},
 ): Promise<NodeId> {
   const id = NodeId.parse(randomUUID());
   await db`
-    insert into nodes (id, name, chain_profile_id, node_type, roles, state, enrolled_at, revoked_at, state_changed_at)
-    values (${id}, ${name}, 'web', 'edge', '{egress_service}', ${state},
+    insert into nodes (id, name, node_type, roles, state, enrolled_at, revoked_at, state_changed_at)
+    values (${id}, ${name}, 'edge', '{egress_service}', ${state},
       ${enrolled ? db`now() - interval '1 day'` : null}, ${revoked ? db`now()` : null}, now() - interval '1 day')`;
+  await insertProfile(db, id, "web", program);
   return id;
+}
+
+/** Since a day ago. */
+export async function insertProfile(
+  db: Database,
+  nodeId: NodeId,
+  profile: string,
+  state: ProfileState = "active",
+): Promise<void> {
+  await db`
+    insert into node_profiles (node_id, chain_profile_id, state, state_changed_at)
+    values (${nodeId}, ${profile}, ${state}, now() - interval '1 day')`;
 }
 
 export interface Beat {
@@ -27,14 +42,20 @@ export interface Beat {
   readonly health?: "ok" | "degraded" | "critical";
   readonly sync?: "synced" | "syncing" | "stalled";
   readonly restarts?: number;
+  /** Profiles of further programs, which are well. */
+  readonly beside?: readonly string[];
 }
 
 export async function beat(db: Database, nodeId: NodeId, said: Beat = {}): Promise<void> {
-  const { agoMs = 0, health = "ok", sync = "synced", restarts = 0 } = said;
-  const program = { chain_profile_id: "web", application_health: health, sync_status: sync, restarts };
+  const { agoMs = 0, health = "ok", sync = "synced", restarts = 0, beside = [] } = said;
+  const well = { application_health: "ok", sync_status: "synced", restarts: 0 };
+  const programs = [
+    ...beside.map((profile) => ({ chain_profile_id: profile, ...well })),
+    { chain_profile_id: "web", application_health: health, sync_status: sync, restarts },
+  ];
   await db`
     insert into node_heartbeats (node_id, received_at, agent_version, applied, programs)
-    values (${nodeId}, clock_timestamp() - make_interval(secs => ${agoMs / 1000}), '1', '{}', ${db.json([program])})
+    values (${nodeId}, clock_timestamp() - make_interval(secs => ${agoMs / 1000}), '1', '{}', ${db.json(programs)})
     on conflict (node_id) do update set received_at = excluded.received_at, programs = excluded.programs`;
 }
 

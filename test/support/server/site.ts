@@ -155,7 +155,7 @@ export interface EnrolledNode {
 
 /** A node with a good certificate, without the way through the listener. */
 export async function enrolledNode(db: Database, site: Site, name: string): Promise<EnrolledNode> {
-  const request = EnrollmentTokenRequest.parse({ name, chain_profile_id: "web", node_type: "edge" });
+  const request = EnrollmentTokenRequest.parse({ name, chain_profile_ids: ["web"], node_type: "edge" });
   const { secret } = await createEnrollmentToken(db, request);
   const key = await newNodeKey();
   const deps = {

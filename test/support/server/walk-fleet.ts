@@ -65,7 +65,12 @@ export const FLEET_EXAMPLES: Examples = {
   ...MODEL_EXAMPLES,
   [`POST ${API}/enrollment-tokens`]: () => ({
     url: `${API}/enrollment-tokens`,
-    payload: { name: `node-${newId()}`, chain_profile_id: "web", node_type: "edge", labels: { zone: "a" } },
+    payload: {
+      name: `node-${newId()}`,
+      chain_profile_ids: ["web"],
+      node_type: "edge",
+      labels: { zone: "a" },
+    },
     status: 201,
   }),
   [`GET ${API}/nodes`]: async (walk) => {
@@ -82,6 +87,16 @@ export const FLEET_EXAMPLES: Examples = {
     payload: { reason: "sold" },
     status: 200,
   }),
+  [`POST ${API}/nodes/{id}/profiles`]: async (walk) => ({
+    url: `${API}/nodes/${await anyNode(walk)}/profiles`,
+    payload: { chain_profile_id: "second", reason: "a second program" },
+    status: 200,
+  }),
+  [`POST ${API}/nodes/{id}/profiles/{profile}/remove`]: async (walk) => {
+    const id = await anyNode(walk);
+    await walk.make("POST", `/nodes/${id}/profiles`, { chain_profile_id: "second" });
+    return { url: `${API}/nodes/${id}/profiles/second/remove`, payload: { reason: "moved" }, status: 200 };
+  },
   [`GET ${API}/nodes/{id}/membership`]: async (walk) => ({
     url: `${API}/nodes/${await anyNode(walk)}/membership`,
     status: 200,

@@ -83,8 +83,9 @@ export async function startWalk() {
     async node(profile: string): Promise<NodeId> {
       const id = NodeId.parse(randomUUID());
       await db`
-        insert into nodes (id, name, chain_profile_id, node_type, roles, enrolled_at)
-        values (${id}, ${`${profile}-1`}, ${profile}, 'edge', '{egress_service}', now())`;
+        insert into nodes (id, name, node_type, roles, enrolled_at)
+        values (${id}, ${`${profile}-1`}, 'edge', '{egress_service}', now())`;
+      await db`insert into node_profiles (node_id, chain_profile_id) values (${id}, ${profile})`;
       await db`
         insert into node_config_state (node_id, chain_profile_id, binary_version, fingerprint)
         values (${id}, ${profile}, '1.0.0', ${V1})`;

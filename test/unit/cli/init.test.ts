@@ -223,7 +223,7 @@ describe("fairlead node token (USE-2)", () => {
     });
     expect(asked.at(-1)!.body).toEqual({
       name: "n1",
-      chain_profile_id: "p",
+      chain_profile_ids: ["p"],
       node_type: "t",
       labels: { zone: "a=b" },
       roles: ["thin"],

@@ -4,7 +4,7 @@ import { digestOf, digestOfJson } from "../../../src/trust/digest.ts";
 import { runDigest, verifyIntent } from "../../../src/trust/intent.ts";
 import { nodesTree } from "../../../src/trust/merkle.ts";
 import { BASE, bundle, CHECKSUM, manifestText, NODES, site, time, typed } from "./rollout-site.ts";
-import { nodeSample, uuid } from "./samples.ts";
+import { nodeSample, profileSample, uuid } from "./samples.ts";
 import { fairlead, homeFor, PINS, refusal } from "./support.ts";
 
 describe("fairlead rollout create (USE-2, ROLL-1)", () => {
@@ -75,9 +75,9 @@ describe("fairlead rollout create (USE-2, ROLL-1)", () => {
       nodeSample(1),
       nodeSample(2, { revoked_at: "2026-01-01T00:00:00.000Z" }),
       nodeSample(3, { state: "down" }),
-      nodeSample(4, { state: "maintenance" }),
+      nodeSample(4, { state: "maintenance", profiles: [profileSample({ state: "maintenance" })] }),
       nodeSample(5, { enrolled: false }),
-      nodeSample(6, { state: "degraded" }),
+      nodeSample(6, { state: "degraded", profiles: [profileSample({ state: "degraded" })] }),
     ];
     const { env, sent } = await site(nodes);
     await fairlead(typed(), { env });
@@ -92,6 +92,20 @@ describe("fairlead rollout create (USE-2, ROLL-1)", () => {
     const later = await fairlead(typed(), { env });
     expect(later.out).toMatch(/, pending\n$/);
     expect(later.err).toContain("next: fairlead rollout start 3f2a0000");
+  });
+
+  test("ROLL-28: a node in maintenance for another of its programs takes part", async () => {
+    const other = (state: string) => profileSample({ chain_profile_id: "other", state });
+    const nodes = [
+      nodeSample(1, { state: "maintenance", profiles: [profileSample(), other("maintenance")] }),
+      nodeSample(2, {
+        state: "maintenance",
+        profiles: [profileSample({ state: "maintenance" }), other("active")],
+      }),
+    ];
+    const { env, sent } = await site(nodes);
+    await fairlead(typed(), { env });
+    expect(sent()!.node_ids).toEqual([uuid(1)]);
   });
 
   test("--start starts it at once", async () => {

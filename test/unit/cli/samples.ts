@@ -90,13 +90,20 @@ export const upgradeSample = (
     ...more,
   });
 
+export const profileSample = (more: Record<string, unknown> = {}) => ({
+  chain_profile_id: "demo-http",
+  state: "active",
+  binary_version: "1.0.0",
+  ...more,
+});
+
 export const nodeSample = (n: number, more: Partial<Record<keyof NodeView, unknown>> = {}): NodeView =>
   NodeView.parse({
     id: uuid(n),
     name: `node-${n}`,
     state: "active",
     contact: "current",
-    chain_profile_id: "demo-http",
+    profiles: [profileSample()],
     node_type: "small",
     roles: ["egress_service"],
     labels: {},
@@ -104,7 +111,6 @@ export const nodeSample = (n: number, more: Partial<Record<keyof NodeView, unkno
     revoked_at: null,
     last_heartbeat_at: "2026-01-01T00:00:00.000Z",
     agent_version: "0.1.0",
-    binary_version: "1.0.0",
     programs: [],
     applied: { trust_bundle: { epoch: 1, version: 1 } },
     last_rejection: null,

@@ -9,7 +9,7 @@ import {
   syncOf,
 } from "../../../src/console/pages/fleet/node-facts.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
-import { AT, fleetNode, program } from "./samples.ts";
+import { AT, fleetNode, profileOf, program } from "./samples.ts";
 
 const NOW = Date.parse(AT) + 1_000;
 
@@ -56,8 +56,8 @@ describe("a node of the fleet", () => {
 describe("the filter", () => {
   const nodes = [
     fleetNode(1, { name: "edge-fra-01", labels: { site: "fra" } }),
-    fleetNode(2, { name: "edge-ams-02", binary_version: "1.20", state: "down" }),
-    fleetNode(3, { name: "store-fra-03", binary_version: null }),
+    fleetNode(2, { name: "edge-ams-02", profiles: [profileOf("1.20")], state: "down" }),
+    fleetNode(3, { name: "store-fra-03", profiles: [profileOf(null)] }),
   ];
   const found = (text: string) => filterNodes(nodes, text, NOW).map((node) => node.name);
 
@@ -113,8 +113,8 @@ describe("the facets", () => {
   it("show a health that nobody has, and the most frequent version first", () => {
     const nodes = [
       fleetNode(1),
-      fleetNode(2, { binary_version: "2.0" }),
-      fleetNode(3, { binary_version: "2.0" }),
+      fleetNode(2, { profiles: [profileOf("2.0")] }),
+      fleetNode(3, { profiles: [profileOf("2.0")] }),
     ];
     expect(healthFacets(nodes, NOW).map((facet) => facet.count)).toEqual([0, 0, 0, 3]);
     expect(versionFacets(nodes).map((facet) => facet.word)).toEqual(["version:2.0", "version:1.2"]);

@@ -84,12 +84,18 @@ export const rollout = (over: Partial<RolloutView> = {}): RolloutView => ({
   ...over,
 });
 
+export const profileOf = (binary_version: string | null, name = "harbor"): NodeView["profiles"][number] => ({
+  chain_profile_id: name as NodeView["profiles"][number]["chain_profile_id"],
+  state: "active",
+  binary_version,
+});
+
 export const fleetNode = (index: number, over: Partial<NodeView> = {}): NodeView => ({
   id: nodeIdOf(index) as NodeView["id"],
   name: `node-${index}`,
   state: "active",
   contact: "current",
-  chain_profile_id: "harbor" as NodeView["chain_profile_id"],
+  profiles: [profileOf("1.2")],
   node_type: "full",
   roles: ["egress_service"],
   labels: {},
@@ -99,7 +105,6 @@ export const fleetNode = (index: number, over: Partial<NodeView> = {}): NodeView
   replaced_by: null,
   last_heartbeat_at: AT,
   agent_version: "0.1.0",
-  binary_version: "1.2",
   programs: [],
   applied: {},
   last_rejection: null,
@@ -108,7 +113,7 @@ export const fleetNode = (index: number, over: Partial<NodeView> = {}): NodeView
 });
 
 export const program = (over: Partial<NodeView["programs"][number]> = {}): NodeView["programs"][number] => ({
-  chain_profile_id: "harbor" as NodeView["chain_profile_id"],
+  chain_profile_id: "harbor" as NodeView["programs"][number]["chain_profile_id"],
   application_health: "ok",
   sync_status: "synced",
   running_fingerprint: null,

@@ -1,19 +1,18 @@
-// The state of a node outside upgrades: every way between active, degraded and down, and what keeps a node where it is.
+// The state of one program outside upgrades: every transition between active and degraded, and the rules that prevent one.
 
 import { describe, expect, test } from "vitest";
 import {
-  evaluateNode,
+  judgeProgram,
   NO_MEMORY,
   stateAfterMaintenance,
-  type NodeFacts,
+  type ProgramFacts,
 } from "../../../src/core/health/evaluate.ts";
-import { nextWatch } from "../../../src/core/health/watch.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
 
 const NOW = 1_000_000_000;
 const LONG = 10 * 3_600_000;
 
-const well: NodeFacts = {
+const well: ProgramFacts = {
   state: "active",
   stateSince: NOW - LONG,
   heardAt: NOW - 1_000,
@@ -22,48 +21,35 @@ const well: NodeFacts = {
   hasCriticalIncident: false,
   memory: NO_MEMORY,
 };
-const evaluate = (changes: Partial<NodeFacts>, now = NOW) => evaluateNode({ ...well, ...changes }, now);
-const silentFor = (ms: number): Partial<NodeFacts> => ({ heardAt: NOW - ms });
+const evaluate = (changes: Partial<ProgramFacts>, now = NOW) => judgeProgram({ ...well, ...changes }, now);
+const silentFor = (ms: number): Partial<ProgramFacts> => ({ heardAt: NOW - ms });
 const wellSince = (ms: number) => ({ memory: { ...NO_MEMORY, wellSince: NOW - ms } });
 const illSince = (ms: number) => ({ memory: { ...NO_MEMORY, illSince: NOW - ms } });
 
 describe("silence", () => {
-  test.each<[string, Partial<NodeFacts>, string, string | null]>([
-    ["an active node that is heard stays active", {}, "active", null],
-    ["just before it is late", silentFor(LIMITS.heartbeatLateMs - 1), "active", null],
-    ["late", silentFor(LIMITS.heartbeatLateMs), "degraded", "HEARTBEAT_LATE"],
-    ["lost from active", silentFor(LIMITS.heartbeatLostMs), "down", "HEARTBEAT_LOST"],
-    [
-      "lost from degraded",
-      { state: "degraded", ...silentFor(LIMITS.heartbeatLostMs) },
-      "down",
-      "HEARTBEAT_LOST",
-    ],
-    ["still lost", { state: "down", ...silentFor(LONG) }, "down", null],
-    [
-      "down, and the last word is late",
-      { state: "down", ...silentFor(LIMITS.heartbeatLateMs) },
-      "down",
-      null,
-    ],
-    ["down, and heard again", { state: "down" }, "degraded", "HEARTBEAT_BACK"],
-  ])("ROLL-15: %s", (_, facts, state, reason) => {
-    expect(evaluate(facts)).toMatchObject({ state, reason });
-  });
-
-  test("ROLL-15: what nobody could hear is not the nodes' silence", () => {
-    const first = nextWatch(null, NOW);
-    expect(first.hearingSince).toBe(NOW);
-    const next = nextWatch(first, NOW + LIMITS.healthGapMs);
-    expect(next).toEqual({ lastLookAt: NOW + LIMITS.healthGapMs, hearingSince: NOW });
-    const afterGap = nextWatch(next, NOW + LONG);
-    expect(afterGap.hearingSince).toBe(NOW + LONG);
-  });
+  test.each(["active", "degraded"] as const)(
+    "ROLL-28: a program that is %s keeps its state while its node is late, and its recovery begins anew",
+    (state) => {
+      const stale = {
+        state,
+        ...silentFor(LIMITS.heartbeatLateMs),
+        program: "critical",
+        restarts: 99,
+      } as const;
+      const memory = { ...NO_MEMORY, wellSince: NOW - LONG, illSince: NOW - LONG };
+      expect(evaluate({ ...stale, memory })).toEqual({
+        state,
+        reason: null,
+        memory: { ...memory, wellSince: null },
+      });
+      expect(evaluate({ ...stale, ...silentFor(LIMITS.heartbeatLateMs - 1), memory }).state).toBe("degraded");
+    },
+  );
 });
 
 describe("programs", () => {
   test.each(["critical", "stalled"] as const)(
-    "ROLL-15: a %s program degrades its node, but not at once",
+    "ROLL-15: a %s program is degraded, but not at once",
     (program) => {
       const first = evaluate({ program });
       expect(first).toMatchObject({ state: "active", reason: null, memory: { illSince: NOW } });
@@ -86,7 +72,7 @@ describe("programs", () => {
 });
 
 describe("recovery", () => {
-  test("ROLL-15: a degraded node is active again when it has been well for a while without a break", () => {
+  test("ROLL-15: a degraded program is active again when it has been well for a while without a break", () => {
     const first = evaluate({ state: "degraded" });
     expect(first).toMatchObject({ state: "degraded", reason: null, memory: { wellSince: NOW } });
     expect(evaluate({ state: "degraded", ...wellSince(LIMITS.recoveryMs - 1) }).state).toBe("degraded");
@@ -97,7 +83,7 @@ describe("recovery", () => {
     });
   });
 
-  test.each<[string, Partial<NodeFacts>]>([
+  test.each<[string, Partial<ProgramFacts>]>([
     ["a critical program", { program: "critical" }],
     ["a late heartbeat", silentFor(LIMITS.heartbeatLateMs)],
     ["a crash loop", { restarts: LIMITS.crashLoopRestarts }],
@@ -106,12 +92,12 @@ describe("recovery", () => {
     expect(result).toMatchObject({ state: "degraded", memory: { wellSince: null } });
   });
 
-  test("ROLL-15: a node that was degraded a moment ago waits, whatever it was before", () => {
+  test("ROLL-15: a program that was degraded a moment ago waits, whatever it was before", () => {
     const facts = { state: "degraded", stateSince: NOW - 1_000, ...wellSince(LONG) } as const;
     expect(evaluate(facts).state).toBe("degraded");
   });
 
-  test("ROLL-16: a node with an unresolved critical incident stays degraded, however well it looks", () => {
+  test("ROLL-16: a program with an unresolved critical incident stays degraded, however well it looks", () => {
     const facts = { state: "degraded", ...wellSince(LONG), hasCriticalIncident: true } as const;
     expect(evaluate(facts)).toMatchObject({ state: "degraded", reason: null });
     expect(evaluate({ ...facts, hasCriticalIncident: false }).state).toBe("active");
@@ -119,7 +105,7 @@ describe("recovery", () => {
 });
 
 describe("crash loops outside upgrades", () => {
-  test("ROLL-15: restarts within the window degrade the node at once", () => {
+  test("ROLL-15: restarts within the window degrade the program at once", () => {
     expect(evaluate({ restarts: LIMITS.crashLoopRestarts - 1 }).state).toBe("active");
     expect(evaluate({ restarts: LIMITS.crashLoopRestarts })).toMatchObject({
       state: "degraded",
@@ -152,20 +138,20 @@ describe("crash loops outside upgrades", () => {
 });
 
 describe("maintenance", () => {
-  const worst: Partial<NodeFacts> = { ...silentFor(LONG), program: "critical", restarts: 99 };
+  const worst: Partial<ProgramFacts> = { ...silentFor(LONG), program: "critical", restarts: 99 };
 
-  test.each(["maintenance", "failed"] as const)("ROLL-15: a node that is %s is not judged", (state) => {
+  test.each(["maintenance", "failed"] as const)("ROLL-15: a program that is %s is not judged", (state) => {
     expect(evaluate({ state, ...worst })).toEqual({ state, reason: null, memory: NO_MEMORY });
     expect(evaluate({ state })).toEqual({ state, reason: null, memory: NO_MEMORY });
   });
 
-  test.each<[string, Partial<NodeFacts>, "active" | "degraded"]>([
+  test.each<[string, Partial<ProgramFacts>, "active" | "degraded"]>([
     ["well", {}, "active"],
     ["silent", silentFor(LIMITS.heartbeatLateMs), "degraded"],
     ["ill", { program: "critical" }, "degraded"],
     ["in a crash loop", { restarts: LIMITS.crashLoopRestarts }, "degraded"],
     ["waiting for a person", { hasCriticalIncident: true }, "degraded"],
-  ])("ROLL-15: a stuck node that is %s is freed", (_, facts, state) => {
+  ])("ROLL-15: a stuck program that is %s is freed", (_, facts, state) => {
     expect(stateAfterMaintenance({ ...well, state: "maintenance", ...facts }, NOW)).toBe(state);
   });
 });

@@ -1,7 +1,7 @@
 /** The fleet at a glance: how many nodes share a value, each with the word that filters for it. */
 import type { NodeView } from "../../../core/protocol/operator-api.ts";
 import { HEALTH_LOOKS, type Look } from "../../ui/tones.ts";
-import { healthOf, STANDING_LOOKS, standingOf } from "./node-facts.ts";
+import { healthOf, STANDING_LOOKS, standingOf, versionsOf } from "./node-facts.ts";
 
 export interface Facet {
   readonly word: string;
@@ -35,7 +35,7 @@ export function healthFacets(nodes: readonly NodeView[], now: number): readonly 
 
 /** The most frequent first. */
 export function versionFacets(nodes: readonly NodeView[]): readonly Facet[] {
-  return [...countBy(nodes, (node) => node.binary_version ?? "none")]
+  return [...countEach(nodes, versionsOf)]
     .toSorted(([versionA, a], [versionB, b]) => b - a || versionA.localeCompare(versionB))
     .slice(0, VERSIONS_MAX)
     .map(([version, count]) => ({
@@ -45,8 +45,13 @@ export function versionFacets(nodes: readonly NodeView[]): readonly Facet[] {
     }));
 }
 
-function countBy<K>(nodes: readonly NodeView[], keyOf: (node: NodeView) => K): Map<K, number> {
+const countBy = <K>(nodes: readonly NodeView[], keyOf: (node: NodeView) => K): Map<K, number> =>
+  countEach(nodes, (node) => [keyOf(node)]);
+
+/** A node with two programs at one version counts once for it. */
+function countEach<K>(nodes: readonly NodeView[], keysOf: (node: NodeView) => readonly K[]): Map<K, number> {
   const counts = new Map<K, number>();
-  for (const node of nodes) counts.set(keyOf(node), (counts.get(keyOf(node)) ?? 0) + 1);
+  for (const node of nodes)
+    for (const key of new Set(keysOf(node))) counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;
 }

@@ -3,13 +3,14 @@
  * The facets above the table write into the same box, so there is one filter and it can be read.
  */
 import type { NodeView } from "../../../core/protocol/operator-api.ts";
-import { healthOf, standingOf, syncOf } from "./node-facts.ts";
+import { healthOf, profilesOf, standingOf, syncOf, versionsOf } from "./node-facts.ts";
 
-const PROPERTIES: Record<string, (node: NodeView, now: number) => string> = {
+/** A node has a value for each of its programs where it has several. */
+const PROPERTIES: Record<string, (node: NodeView, now: number) => string | readonly string[]> = {
   name: (node) => node.name,
-  profile: (node) => node.chain_profile_id,
+  profile: profilesOf,
   type: (node) => node.node_type,
-  version: (node) => node.binary_version ?? "none",
+  version: versionsOf,
   state: standingOf,
   health: healthOf,
   sync: syncOf,
@@ -37,13 +38,16 @@ function testOf(word: string): (node: NodeView, now: number) => boolean {
   // A property is compared whole: `version:1.2` must not find 1.20.
   if (property !== undefined && rest.length > 0) {
     const value = rest.join(":").toLowerCase();
-    return (node, now) => property(node, now).toLowerCase() === value;
+    return (node, now) => [property(node, now)].flat().some((each) => each.toLowerCase() === value);
   }
   const part = word.toLowerCase();
   return (node, now) => textOf(node, now).includes(part);
 }
 
 const textOf = (node: NodeView, now: number): string =>
-  [...Object.values(PROPERTIES).map((property) => property(node, now)), ...Object.entries(node.labels).flat()]
+  [
+    ...Object.values(PROPERTIES).flatMap((property) => property(node, now)),
+    ...Object.entries(node.labels).flat(),
+  ]
     .join("\n")
     .toLowerCase();

@@ -52,6 +52,13 @@ function claimLook(look: Look, claim: string, program: ProgramView | undefined, 
   return { look, note: ageText(program.as_of, now).replace(/ ago$/, " old") };
 }
 
+export const profilesOf = ({ profiles }: NodeView): string[] =>
+  profiles.map(({ chain_profile_id }) => chain_profile_id);
+
+/** In the order of its profiles. */
+export const versionsOf = ({ profiles }: NodeView): string[] =>
+  profiles.map(({ binary_version }) => binary_version ?? "none");
+
 export type Standing = NodeView["state"] | "revoked" | "awaiting";
 
 /** Revoked and not yet enrolled come before what the rows say about its state. */

@@ -4,7 +4,7 @@ import type { NodeView } from "../../../core/protocol/operator-api.ts";
 import { Chip } from "../../ui/chip.tsx";
 import { HealthChip, SyncChip } from "./claim-chip.tsx";
 import { HeartbeatAge } from "./heartbeat-age.tsx";
-import { STANDING_LOOKS, standingOf } from "./node-facts.ts";
+import { profilesOf, STANDING_LOOKS, standingOf, versionsOf } from "./node-facts.ts";
 
 /** Unchanged nodes keep their identity across reads, so only what changed is drawn. */
 export const NodeRow = memo(function NodeRow({ node }: { readonly node: NodeView }) {
@@ -18,10 +18,14 @@ export const NodeRow = memo(function NodeRow({ node }: { readonly node: NodeView
       <td data-label="State">
         <Chip look={STANDING_LOOKS[standingOf(node)]} />
       </td>
-      <td data-label="Profile">{node.chain_profile_id}</td>
+      <td data-label="Profile">{profilesOf(node).join(", ")}</td>
       <td data-label="Type">{node.node_type}</td>
       <td data-label="Version" className="numbers">
-        {node.binary_version ?? <span className="muted">unknown</span>}
+        {node.profiles.some(({ binary_version }) => binary_version !== null) ? (
+          versionsOf(node).join(", ")
+        ) : (
+          <span className="muted">unknown</span>
+        )}
       </td>
       <td data-label="Health">
         <HealthChip node={node} />

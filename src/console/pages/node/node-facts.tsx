@@ -16,13 +16,16 @@ export function NodeFacts({ node }: { readonly node: NodeView }) {
         <Fact name="Id">
           <Copyable value={node.id} short={node.id.slice(0, 8)} name="node id" />
         </Fact>
-        <Fact name="Profile">{node.chain_profile_id}</Fact>
+        {node.profiles.map(({ chain_profile_id, state, binary_version }) => (
+          <Fact key={chain_profile_id} name="Profile">
+            {chain_profile_id} {binary_version ?? "unknown"}, {state}
+          </Fact>
+        ))}
         <Fact name="Type">{node.node_type}</Fact>
         <Fact name="Roles">{node.roles.join(", ")}</Fact>
         <Fact name="Labels">
           {labels.length === 0 ? "none" : labels.map(([key, value]) => `${key}=${value}`).join(", ")}
         </Fact>
-        <Fact name="Version">{node.binary_version ?? "unknown"}</Fact>
         <Fact name="Agent">{node.agent_version ?? "not heard from yet"}</Fact>
         <Fact name="Heartbeat">
           <HeartbeatAge node={node} />

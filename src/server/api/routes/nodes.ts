@@ -6,9 +6,12 @@ import {
   EnrollmentTokenResponse,
   NodeList,
   NodeView,
+  ProfileAddRequest,
+  ProfileRemoveRequest,
   SignalRequest,
 } from "../../../core/protocol/operator-api.ts";
 import { createEnrollmentToken } from "../../identity/enrollment-tokens.ts";
+import { addProfile, removeProfile } from "../../identity/node-profiles.ts";
 import { principalOf } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
 import { getNode, listNodes } from "../node-views.ts";
@@ -66,6 +69,44 @@ export function registerNodeRoutes(app: ZodApp, deps: OperatorsDeps): void {
     async (request) => {
       const { id } = request.params;
       await deps.revokeNode(id, principalOf(request).user, request.body?.reason ?? null);
+      return getNode(db, id);
+    },
+  );
+
+  app.post(
+    "/nodes/:id/profiles",
+    {
+      schema: {
+        tags,
+        summary: "Give a node one more program",
+        params,
+        body: ProfileAddRequest,
+        response: { 200: NodeView },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const { chain_profile_id: profile, reason = null } = request.body;
+      await addProfile(db, { id, profile, actor: principalOf(request).user, reason });
+      return getNode(db, id);
+    },
+  );
+
+  app.post(
+    "/nodes/:id/profiles/:profile/remove",
+    {
+      schema: {
+        tags,
+        summary: "Take a program out of control; the machine keeps it as it is",
+        params: z.strictObject({ id: NodeId, profile: ProfileId }),
+        body: ProfileRemoveRequest.nullish(),
+        response: { 200: NodeView },
+      },
+    },
+    async (request) => {
+      const { id, profile } = request.params;
+      const reason = request.body?.reason ?? null;
+      await removeProfile(db, { id, profile, actor: principalOf(request).user, reason });
       return getNode(db, id);
     },
   );

@@ -35,7 +35,7 @@ export function creationRules(lab: () => Lab): void {
 
     const written = async (): Promise<unknown> =>
       db`select (select count(*) from rollouts where chain_profile_id = ${PROFILE}) as rollouts,
-           (select count(*) from rollout_nodes rn join nodes n on n.id = rn.node_id where n.chain_profile_id = ${PROFILE}) as nodes,
+           (select count(*) from rollout_nodes rn join rollouts r on r.id = rn.rollout_id where r.chain_profile_id = ${PROFILE}) as nodes,
            (select count(*) from events e join rollouts r on r.id = e.rollout_id where r.chain_profile_id = ${PROFILE}) as events`;
 
     async function expectRefusal(

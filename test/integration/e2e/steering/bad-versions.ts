@@ -131,7 +131,7 @@ export function badVersions(lab: () => Lab): void {
         const seen = await lab().operator.node("unreachable");
         return seen.state === "active" && seen;
       });
-      expect(node.binary_version).toBe("1.0.0");
+      expect(node.profiles[0]?.binary_version).toBe("1.0.0");
     });
   });
 }

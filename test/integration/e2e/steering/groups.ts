@@ -101,7 +101,7 @@ export function groups(lab: () => Lab): void {
       const ended = await reaches(id, "rolled_back");
       expect(states(ended)).toEqual(["rolled_back", "rolled_back"]);
       expect(await versions()).toEqual(["2.0.0", "1.0.0"]);
-      expect((await lab().operator.node("front-1")).binary_version).toBe("2.0.0");
+      expect((await lab().operator.node("front-1")).profiles[0]?.binary_version).toBe("2.0.0");
     });
 
     test("ROLL-13: manual pauses when a component fails, and skip goes on with the next", async () => {
