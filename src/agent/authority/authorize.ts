@@ -116,8 +116,9 @@ function assignmentAgrees({ header, payload }: VerifiedCommand, { assignment, ti
   );
   if (mine === undefined)
     throw new FairleadError("ASSIGNMENT_MISSING", `no assignment for ${header.chain_profile_id}`);
+  // A launch of another program of this node renews the assignment: a newer one that says the same of this profile counts.
   const agrees =
-    config_version === header.assignment_config_version &&
+    config_version >= header.assignment_config_version &&
     mine.kind === "upgrading" &&
     mine.target === header.fingerprint &&
     mine.rollout_id === header.rollout_id &&

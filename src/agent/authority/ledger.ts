@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
 import { CommandId, Digest, ProfileId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
 import type { Rejection } from "../../core/protocol/agent-api.ts";
 import { KeptRejection } from "../kept-rejection.ts";
 import { UpgradeJob } from "../../core/upgrade/job.ts";
@@ -19,8 +20,8 @@ import { digestOf } from "../../trust/digest.ts";
 /** Far more than a server ever has under way for one node. */
 const REMEMBERED_COMMANDS = 32;
 
-/** One at work and one behind it are usual: a reverse can come before its forward is concluded. */
-const PENDING_MAX = 4;
+/** For each program a job at work and one behind it: a reverse can come before its forward is concluded. */
+const PENDING_MAX = 2 * LIMITS.nodeProfilesMax;
 
 const Remembered = z.strictObject({ command_id: CommandId, digest: Digest, rejection: KeptRejection });
 export type Remembered = z.infer<typeof Remembered>;

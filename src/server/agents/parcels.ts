@@ -7,6 +7,8 @@
  * 3. A parcel is handed over once. A node that did not get it says so by what it has, and is looked up. One that was
  *    looked up between the commit and the parcel has it already.
  * 4. Nobody comes for an old one: it is let go, and with it the memory that it shares with those of its step.
+ * 5. A command that is not the node's next is looked up with those before it: another replica may have launched another
+ *    program there, and the node would take its command for a replay after this one.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { NodeId } from "../../core/ids.ts";
@@ -80,7 +82,7 @@ export function createParcels(
 
 function isNews({ have, mark }: Standing, parcel: Parcel): boolean {
   const before = have.service_assignment ?? { epoch: 0, version: 0 };
-  return isNewer(parcel, before) && (parcel.sequence === null || parcel.sequence > mark); // (3)
+  return isNewer(parcel, before) && (parcel.sequence === null || parcel.sequence === mark + 1); // (3), (5)
 }
 
 const standingAfter = (before: Standing, { epoch, version, sequence }: Parcel): Standing => ({

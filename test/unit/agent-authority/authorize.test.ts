@@ -57,7 +57,7 @@ const FAULTS: [code: string, key: string, fault: Partial<Situation>][] = [
   [
     "ASSIGNMENT_MISMATCH",
     "assignment",
-    { assignment: { ...assignment, header: { ...assignment.header, config_version: 2 } } },
+    { assignment: { ...assignment, header: { ...assignment.header, config_version: 0 } } },
   ],
   ["COMMAND_INTENT_MISSING", "intent", { intent: null }],
   ["INTENT_MISMATCH", "intent", wish({ fingerprint: fingerprint("v3") })],

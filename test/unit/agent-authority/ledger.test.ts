@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { attemptKey, openLedger, type Acceptance, type Ledger } from "../../../src/agent/authority/ledger.ts";
 import { CommandId, ProfileId } from "../../../src/core/ids.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
 import { at, fingerprint, NODE, NOW, payloadOf, PROFILE, ROLLOUT } from "../../support/trust.ts";
 import { temporaryFolder } from "./node.ts";
 
@@ -79,11 +80,12 @@ test("a second job waits behind the first, and concluding one leaves the other",
 test("not more jobs wait than can be kept: one too many is refused, and nothing of it stays", async () => {
   const folder = await temporaryFolder();
   const ledger = await openLedger(folder);
-  for (const n of [1, 2, 3, 4]) await accept(ledger, n);
-  await expect(accept(ledger, 5)).rejects.toMatchObject({ name: "FairleadError" });
+  const most = 2 * LIMITS.nodeProfilesMax;
+  for (let n = 1; n <= most; n++) await accept(ledger, n);
+  await expect(accept(ledger, most + 1)).rejects.toMatchObject({ name: "FairleadError" });
   for (const each of [ledger, await openLedger(folder)]) {
-    expect(each.mark()).toBe(4);
-    expect(each.find(bytesOf(5))).toBeUndefined();
+    expect(each.mark()).toBe(most);
+    expect(each.find(bytesOf(most + 1))).toBeUndefined();
   }
 });
 

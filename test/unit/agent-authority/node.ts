@@ -24,6 +24,8 @@ export interface Delivery {
   /** Null: none is sent. */
   readonly intent?: Partial<Intent> | null;
   readonly assignment?: Partial<Extract<Assignment, { kind: "upgrading" }>>;
+  /** Of other profiles, in the same snapshot. */
+  readonly beside?: readonly Assignment[];
   readonly proof?: MerkleProof;
   readonly commandSigner?: Signer;
   readonly intentSigner?: Signer;
@@ -95,7 +97,8 @@ export async function createNode(bundleChanges: Partial<TrustBundle> = {}) {
       expires_at: trust.at(issued + 24 * trust.HOUR_MS),
       refresh_after: trust.at(issued),
     };
-    const assignments = [trust.upgrading({ intent_digest, ...delivery.assignment })];
+    const own = trust.upgrading({ intent_digest, ...delivery.assignment });
+    const assignments = [own, ...(delivery.beside ?? [])];
     await snapshots.apply(trust.assignmentFrame(keys, { header, content: { assignments } }));
     const draft = trust.commandOf({
       sequence: ++sequence,
@@ -110,7 +113,7 @@ export async function createNode(bundleChanges: Partial<TrustBundle> = {}) {
       trust.payloadOf(delivery.payload ?? {}),
       delivery.commandSigner ?? keys.online,
     );
-    return { command, intent, proof: delivery.proof ?? trust.TREE.proof(trust.NODE) };
+    return { command, intent, own, proof: delivery.proof ?? trust.TREE.proof(trust.NODE) };
   }
 
   return {

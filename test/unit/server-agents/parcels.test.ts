@@ -112,6 +112,12 @@ test("a node that this replica does not know, or for which there is no parcel, i
   expect([woken, parcels.take({ ...QUERY, nodeId: stranger })]).toEqual([2, null]);
 });
 
+test("ROLL-28: a command that is not the next one of its node is looked up with those before it", async () => {
+  // Another replica has just launched another program there: its word is still on the way.
+  await deliver({ ...LAUNCH, version: 9, sequence: 7 });
+  expect([woken, parcels.take(QUERY)]).toEqual([1, null]);
+});
+
 test.each<[string, Parcel]>([
   ["the assignment", { ...LAUNCH, version: 7 }],
   ["the command", { ...LAUNCH, sequence: 5 }],
