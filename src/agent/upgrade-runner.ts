@@ -14,6 +14,7 @@ import type { Contact } from "./degraded/contact.ts";
 import type { GateKeeper } from "./degraded/gate-keeper.ts";
 import type { Link } from "./link/link.ts";
 import type { Outbox } from "./link/outbox.ts";
+import { createJobLine } from "./job-line.ts";
 import { firstAnswer } from "./programs/first-answer.ts";
 import type { Programs } from "./programs/programs.ts";
 import type { SnapshotStore } from "./snapshots/store.ts";
@@ -43,6 +44,7 @@ export interface RunnerDeps {
 
 export function createRunner(deps: RunnerDeps) {
   const { programs, snapshots, ledger, outbox, keeper, contact, stateDir, clock, fs } = deps;
+  const line = createJobLine(outbox);
   let current: Promise<void> = Promise.resolve();
   /** Programs that were not started because the gate was closed, and those of which that was told. */
   const waiting = new Set<ProfileId>();
@@ -191,6 +193,11 @@ export function createRunner(deps: RunnerDeps) {
     deps.beat();
   }
 
+  function queueJob(pending: PendingJob, signal: AbortSignal): void {
+    line.join(pending);
+    queue(() => runOne(pending, signal).finally(() => line.leave(pending)), signal);
+  }
+
   /** One thing after the other; what fails unexpectedly does not keep the next one from its turn. */
   function queue(work: () => Promise<void>, signal: AbortSignal): void {
     current = current.then(work).catch((error: unknown) => {
@@ -203,7 +210,7 @@ export function createRunner(deps: RunnerDeps) {
     /** What should run, runs; what was begun, ends. */
     resume(signal: AbortSignal): void {
       for (const profile of programs.all()) queue(() => takeBackEarlier(profile, signal), signal);
-      for (const pending of ledger.pending()) queue(() => runOne(pending, signal), signal);
+      for (const pending of ledger.pending()) queueJob(pending, signal);
       for (const profile of programs.all()) queue(() => ensure(profile, signal), signal);
     },
     /** The situation may have changed: what waited for the gate asks again. */
@@ -211,7 +218,7 @@ export function createRunner(deps: RunnerDeps) {
       for (const profile of waiting) queue(() => ensure(profile, signal), signal);
       waiting.clear();
     },
-    start: (pending: PendingJob, signal: AbortSignal): void => queue(() => runOne(pending, signal), signal),
+    start: queueJob,
     idle: () => current,
   };
 }

@@ -105,7 +105,7 @@ export const upgradeTable = (nodes: readonly NodeUpgradeView[]): string =>
       node.node_name,
       node.retry_requested ? `${node.status}, waits for its retry` : node.status,
       node.upgrade_phase ?? "",
-      node.action_name ?? "",
+      node.waiting_for === null ? (node.action_name ?? "") : `waiting for ${node.waiting_for}`,
       node.attempt_count === 0 ? "" : `${node.direction} ${node.attempt_count}`,
       node.previous_version ?? "",
       spanText(node.started_at, node.ended_at),

@@ -19,6 +19,7 @@ const UpgradeData = z.object({
   status: NodeUpgradeStatus,
   phase: UpgradePhase.nullable(),
   action: z.string().nullable(),
+  waitingFor: z.string().optional(),
   error: Why.nullish(),
 });
 

@@ -27,8 +27,9 @@ function describe(event: EventView, facts: LineFacts): string {
       return `signal ${known.signal}${byText(known.actor ?? event.actor)} ${known.applied ? "applied" : "had no effect"}${reason}`;
     }
     case "node.upgrade": {
-      const { status, phase, action } = known;
-      const words = isSettled(status) ? [status] : [status, phase, action].filter((word) => word !== null);
+      const { status, phase, action, waitingFor } = known;
+      const doing = waitingFor === undefined ? action : `waiting for ${waitingFor}`;
+      const words = isSettled(status) ? [status] : [status, phase, doing].filter((word) => word !== null);
       return `node ${nameOf(known.nodeId)} ${words.join(" ")}${whyText(known.error)}`;
     }
     case "other":

@@ -63,7 +63,8 @@ export function watchModel(first: RolloutView, upgrades: readonly NodeUpgradeVie
         pace = paceAfter(pace, { kind: "batch", at, batch: known.batch });
         rollout = { ...rollout, current_batch: known.batch };
       } else if (known.kind === "node.upgrade") {
-        const { status, phase, action, error } = known;
+        const { status, phase, waitingFor, error } = known;
+        const action = waitingFor === undefined ? known.action : waitingText(waitingFor);
         const before = nodes.get(known.nodeId);
         // The error comes once, with the change that it caused, and stands until the node is well again.
         const standing =
@@ -76,11 +77,17 @@ export function watchModel(first: RolloutView, upgrades: readonly NodeUpgradeVie
   };
 }
 
+const waitingText = (profile: string): string => `waiting for ${profile}`;
+
 export const nodeOf = (view: NodeUpgradeView): WatchNode => ({
   name: view.node_name,
   batch: view.batch_index,
   status: view.status,
   phase: view.upgrade_phase,
-  action: isSettled(view.status) ? null : view.action_name,
+  action: isSettled(view.status)
+    ? null
+    : view.waiting_for === null
+      ? view.action_name
+      : waitingText(view.waiting_for),
   error: view.error_code === null ? null : { code: view.error_code, text: view.error_message ?? "" },
 });

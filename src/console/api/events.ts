@@ -1,5 +1,6 @@
 /** Events as the server stores them, read into a union: what a page does not know, it passes over. */
 import { z } from "zod";
+import { ProfileId } from "../../core/ids.ts";
 import { EventView, WhyView } from "../../core/protocol/operator-api.ts";
 import { NodeUpgradeStatus, RolloutStatus, SignalKind } from "../../core/rollout/states.ts";
 import { Direction } from "../../core/upgrade/job.ts";
@@ -23,6 +24,7 @@ const DATA = {
     status: NodeUpgradeStatus,
     phase: UpgradePhase.nullable(),
     action: z.string().nullable(),
+    waitingFor: ProfileId.nullable().default(null),
     error: WhyView.nullable().default(null),
     /** Only a launch says it. */
     direction: Direction.optional(),
@@ -39,6 +41,8 @@ const DATA = {
   "node.revoked": z.object({}),
   "node.rejection": z.object({}),
   "node.membership": z.object({}),
+  "node.profile.added": z.object({}),
+  "node.profile.removed": z.object({}),
   "model.changed": z.object({}),
   "authority.revoked": z.object({}),
   "authority.restored": z.object({}),

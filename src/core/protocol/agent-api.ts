@@ -128,6 +128,15 @@ export const UpgradeReport = z.strictObject({
   at: Instant,
   body: z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("progress"), progress: UpgradeProgress }),
+    /** Accepted, and behind a job of another program of this node: an agent runs one at a time. */
+    z.strictObject({
+      kind: z.literal("waiting"),
+      waiting_for: ProfileId,
+      jobs_ahead: z
+        .int()
+        .min(1)
+        .max(2 * LIMITS.nodeProfilesMax),
+    }),
     z.strictObject({
       kind: z.literal("verdict"),
       verdict: AgentVerdict,

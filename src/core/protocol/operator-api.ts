@@ -228,6 +228,8 @@ export const NodeUpgradeView = z.strictObject({
   action_index: z.int().nullable(),
   action_name: z.string().nullable(),
   progress_pct: z.int(),
+  /** The profile whose job on the node comes first. */
+  waiting_for: ProfileId.nullable(),
   direction: Direction,
   attempt_count: z.int(),
   previous_version: z.string().nullable(),

@@ -19,10 +19,15 @@ function applyReport(draft: Draft, node: DraftNode, { body, at }: ReportRow): vo
   switch (body.kind) {
     case "progress":
       return draft.change(node, {
+        waitingFor: null,
         phase: body.progress.phase,
         actionName: body.progress.action_name,
         progressPct: body.progress.progress_pct,
       });
+    case "waiting":
+      // Told before the first action, it may arrive after it.
+      if (node.actionName === null) draft.change(node, { waitingFor: body.waiting_for });
+      return;
     case "refused":
       return refuse(draft, node, { code: body.rejection.code, text: body.rejection.reason });
     case "verdict": {
@@ -64,7 +69,7 @@ const beganOn = ({ recorded, target, previous }: DraftNode): Stands =>
   recorded === target && previous !== target ? "target" : "previous";
 
 function installed(draft: Draft, node: DraftNode, at: number): void {
-  const done = { installedAt: at, actionName: null, progressPct: 100 };
+  const done = { installedAt: at, actionName: null, progressPct: 100, waitingFor: null };
   if (draft.rollout.skipValidation && node.direction === "forward")
     return draft.change(node, { ...done, status: "succeeded", stands: "target" });
   return draft.change(node, { ...done, phase: "VERIFYING" });

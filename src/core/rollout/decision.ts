@@ -1,6 +1,6 @@
 /** The changes that `decideRollout` asks for; the server writes them in the transaction that read the rows. */
 import type { IncidentDraft } from "../incident/draft.ts";
-import type { NodeId } from "../ids.ts";
+import type { NodeId, ProfileId } from "../ids.ts";
 import type { Direction } from "../upgrade/job.ts";
 import type { UpgradePhase } from "../upgrade/phases.ts";
 import type { RolloutRow, SignalRow, Why } from "./rows.ts";
@@ -28,6 +28,7 @@ export interface NodePatch {
   readonly phase: UpgradePhase | null;
   readonly actionName: string | null;
   readonly progressPct: number;
+  readonly waitingFor: ProfileId | null;
   readonly installedAt: number | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
@@ -79,6 +80,8 @@ export type DecidedEvent =
       readonly status: NodeUpgradeStatus;
       readonly phase: UpgradePhase | null;
       readonly action: string | null;
+      /** Only of a node that waits. */
+      readonly waitingFor?: ProfileId;
       readonly error: Why | null;
     };
 

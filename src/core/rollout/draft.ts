@@ -13,7 +13,7 @@ import {
 import { incidentOfNode } from "./incidents.ts";
 import { failedCount, patchOfNode, patchOfRollout } from "./patches.ts";
 import type { BatchNode, NextBatch, RolloutRow, RolloutRows, StatusCounts, Why } from "./rows.ts";
-import { step, type RolloutEvent } from "./states.ts";
+import { isSettled, step, type RolloutEvent } from "./states.ts";
 import { UNHEARD_MS, wakeAt } from "./wake.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -65,8 +65,9 @@ export function Draft(rows: RolloutRows) {
       node.errorCode = error.code as BatchNode["errorCode"];
       node.errorMessage = error.text;
     }
-    const { nodeId, status, phase, actionName } = node;
-    events.push({ kind: "node.upgrade", nodeId, status, phase, action: actionName, error });
+    const { nodeId, status, phase, actionName, waitingFor } = node;
+    const waits = waitingFor === null || isSettled(status) ? {} : { waitingFor };
+    events.push({ kind: "node.upgrade", nodeId, status, phase, action: actionName, ...waits, error });
     if (status === "failed_rollback" && was !== status) incidents.push(incidentOfNode(rollout, node));
   }
 
@@ -77,7 +78,8 @@ export function Draft(rows: RolloutRows) {
     node.launchedAt = null; // the server writes it
     node.commandId = null; // and this: what still comes of the command before is not about this attempt
     node.installedAt = null;
-    change(node, { status: "in_progress", phase: "PREPARING", actionName: null, progressPct: 0 });
+    const opening = { phase: "PREPARING", actionName: null, progressPct: 0, waitingFor: null } as const;
+    change(node, { status: "in_progress", ...opening });
   }
 
   /** Called again, with whom it left, until nobody of that part of the batch waits. */

@@ -29,6 +29,7 @@ export const patchOfNode = (node: DraftNode): NodePatch => ({
   phase: isSettled(node.status) ? null : node.phase,
   actionName: node.actionName,
   progressPct: node.progressPct,
+  waitingFor: isSettled(node.status) ? null : node.waitingFor,
   installedAt: node.installedAt,
   errorCode: node.errorCode,
   errorMessage: node.errorMessage,

@@ -1,6 +1,6 @@
 /** The rows that `decideRollout` reads. Times are milliseconds since the epoch. */
 import type { ErrorCode } from "../error-codes.ts";
-import type { CommandId, Digest, NodeId, RolloutId } from "../ids.ts";
+import type { CommandId, Digest, NodeId, ProfileId, RolloutId } from "../ids.ts";
 import type { MigrationType } from "../manifest/schema.ts";
 import type { UpgradeReport } from "../protocol/agent-api.ts";
 import type { Direction } from "../upgrade/job.ts";
@@ -54,6 +54,8 @@ export interface BatchNode {
   readonly phase: UpgradePhase | null;
   readonly actionName: string | null;
   readonly progressPct: number;
+  /** The profile whose job its agent runs first. */
+  readonly waitingFor: ProfileId | null;
   readonly direction: Direction;
   readonly attempt: number;
   readonly commandId: CommandId | null;

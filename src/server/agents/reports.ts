@@ -62,8 +62,11 @@ type Row = Pick<StoredReport, "report_id" | "command_id" | "node_id" | "body"> &
 /** Above every action: what ends a command comes last. */
 const ENDED_RANK = 100;
 
-const rankOf = (body: UpgradeReport["body"]): number =>
-  body.kind === "progress" ? body.progress.action_index : ENDED_RANK;
+/** Below every action, a wait with fewer jobs ahead ranks higher. */
+function rankOf(body: UpgradeReport["body"]): number {
+  if (body.kind === "waiting") return -body.jobs_ahead;
+  return body.kind === "progress" ? body.progress.action_index : ENDED_RANK;
+}
 
 /** Locks commands in id order, like every batch of reports, to avoid deadlocks. */
 const insertReports = async (tx: Transaction, rows: readonly Row[]) =>
@@ -96,14 +99,17 @@ const insertReports = async (tx: Transaction, rows: readonly Row[]) =>
  */
 function withoutOldNews(reports: ReportRequest["reports"]): ReportRequest["reports"] {
   const smooth = new Set(reports.filter(endsAtNoAction).map((report) => report.command_id));
-  const progress = reports.filter(({ body }) => body.kind === "progress");
-  const furthest = new Map(progress.map((report) => [report.command_id, report]));
+  const news = reports.filter(({ body }) => isNews(body));
+  const furthest = new Map(news.map((report) => [report.command_id, report]));
   return reports.filter(
     (report) =>
-      report.body.kind !== "progress" ||
-      (furthest.get(report.command_id) === report && !smooth.has(report.command_id)),
+      !isNews(report.body) || (furthest.get(report.command_id) === report && !smooth.has(report.command_id)),
   );
 }
+
+/** How far a command has come; its answer is still to come. */
+const isNews = ({ kind }: ReportRequest["reports"][number]["body"]): boolean =>
+  kind === "progress" || kind === "waiting";
 
 const endsAtNoAction = ({ body }: ReportRequest["reports"][number]): boolean =>
   body.kind === "refused" || (body.kind === "verdict" && body.verdict === "COMPLETED");

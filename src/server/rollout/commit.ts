@@ -134,13 +134,13 @@ async function patchNodes(
   const rows = nodes.map((node) => ({ ...node, settled: isSettled(node.status) }));
   await tx`
     update rollout_nodes rn set status = p.status, batch_index = p."batchIndex", upgrade_phase = p.phase,
-      action_name = p."actionName", progress_pct = p."progressPct",
+      action_name = p."actionName", progress_pct = p."progressPct", waiting_for = p."waitingFor",
       installed_at = to_timestamp(p."installedAt" / 1000.0), error_code = p."errorCode", error_message = p."errorMessage",
       retry_requested = p."retryRequested",
       ended_at = case when p.settled then ${new Date(now)}::timestamptz end
     from jsonb_to_recordset(${tx.json(rows)}) as p("nodeId" uuid, "batchIndex" int, status text, phase text,
-      "actionName" text, "progressPct" int, "installedAt" double precision, "errorCode" text, "errorMessage" text,
-      "retryRequested" boolean, settled boolean)
+      "actionName" text, "progressPct" int, "waitingFor" text, "installedAt" double precision, "errorCode" text,
+      "errorMessage" text, "retryRequested" boolean, settled boolean)
     where rn.rollout_id = ${id} and rn.node_id = p."nodeId"`;
 }
 

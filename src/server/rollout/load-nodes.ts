@@ -1,6 +1,6 @@
 /** The nodes that a step looks at one by one: of the current batch, and what unread signals name outside it. */
 import type { ErrorCode } from "../../core/error-codes.ts";
-import type { CommandId, Digest, NodeId } from "../../core/ids.ts";
+import type { CommandId, Digest, NodeId, ProfileId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { NodeState, ProgramReport } from "../../core/protocol/agent-api.ts";
 import { silenceEndsAt, type HealthFacts } from "../../core/rollout/health.ts";
@@ -39,6 +39,7 @@ interface NodeRecord extends HealthRecord {
   readonly upgrade_phase: UpgradePhase | null;
   readonly action_name: string | null;
   readonly progress_pct: number;
+  readonly waiting_for: ProfileId | null;
   readonly direction: Direction;
   readonly attempt_count: number;
   readonly command_id: CommandId | null;
@@ -136,8 +137,9 @@ async function read(
   reported: readonly NodeId[],
 ): Promise<BatchNode[]> {
   const rows = await tx<NodeRecord[]>`
-    select rn.node_id, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct, rn.direction,
-      rn.attempt_count, rn.command_id, rn.launched_at, rn.installed_at, rn.error_code, rn.error_message, rn.retry_requested,
+    select rn.node_id, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct, rn.waiting_for,
+      rn.direction, rn.attempt_count, rn.command_id, rn.launched_at, rn.installed_at, rn.error_code, rn.error_message,
+      rn.retry_requested,
       rn.previous_checksum, state.fingerprint as recorded, n.labels->>${rollout.max_unavailable?.label ?? ""} as label_value,
       ${stateOf(tx)} as state, ${isAwayElsewhere(tx, rollout)} as away_elsewhere, hb.received_at,
       program.report as program
@@ -160,6 +162,7 @@ async function read(
     phase: row.upgrade_phase,
     actionName: row.action_name,
     progressPct: row.progress_pct,
+    waitingFor: row.waiting_for,
     direction: row.direction,
     attempt: row.attempt_count,
     commandId: row.command_id,

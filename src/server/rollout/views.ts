@@ -4,7 +4,7 @@ import { FairleadError } from "../../core/errors.ts";
 import { Uuid, type RolloutId } from "../../core/ids.ts";
 import { NodeUpgradeView, RolloutView } from "../../core/protocol/operator-api.ts";
 import { ROLLBACK_TIER, type MigrationType } from "../../core/manifest/schema.ts";
-import { explainRollout } from "../../core/rollout/explain.ts";
+import { explainRollout, type Waiting } from "../../core/rollout/explain.ts";
 import type { Why } from "../../core/rollout/rows.ts";
 import { NODE_UPGRADE_STATUSES, type RolloutStatus } from "../../core/rollout/states.ts";
 import { actionIndexOf } from "../../core/upgrade/phases.ts";
@@ -69,7 +69,8 @@ export async function readRolloutNodes(
   const after = page.cursor === undefined ? null : decodeCursor(page.cursor, NodeCursor);
   const rows = await db<(NodeUpgradeView & { launched_at: Date | null; ended: Date | null })[]>`
     select rn.node_id, n.name as node_name, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct,
-      rn.direction, rn.attempt_count, rn.previous_version, rn.previous_checksum, rn.error_code, rn.error_message, rn.retry_requested,
+      rn.waiting_for, rn.direction, rn.attempt_count, rn.previous_version, rn.previous_checksum, rn.error_code,
+      rn.error_message, rn.retry_requested,
       rn.launched_at, rn.ended_at as ended
     from rollout_nodes rn join nodes n on n.id = rn.node_id
     where rn.rollout_id = ${id}
@@ -102,6 +103,7 @@ interface RolloutRecord {
   readonly why: Why | null;
   readonly total_nodes: number;
   readonly counts: Record<string, number> | null;
+  readonly waiting: Waiting | null;
   readonly intent_digest: string | null;
   readonly intent_not_after: Date | null;
   readonly canary_approved_at: Date | null;
@@ -117,8 +119,13 @@ const columns = (db: Database) => db`
     r.canary_size, r.force_continue, r.skip_validation, r.max_unavailable, r.rollback_requested, r.rollback_allowed,
     r.canary_approved_by, r.canary_approved_at, r.batch_count, r.current_batch, r.failure_threshold, r.health_wait_ms, r.health_until, r.status, r.pause_requested,
     r.cancel_requested, r.why, r.total_nodes, r.intent_digest, r.intent_not_after, r.created_by, r.created_at,
-    r.created_at::text as created_at_exact, r.started_at, r.ended_at, counted.counts
+    r.created_at::text as created_at_exact, r.started_at, r.ended_at, counted.counts, waiting.waiting
   from rollouts r
+  left join lateral (
+    select jsonb_build_object('node', n.name, 'profile', rn.waiting_for, 'nodes', count(*) over ()) as waiting
+    from rollout_nodes rn join nodes n on n.id = rn.node_id
+    where rn.rollout_id = r.id and rn.waiting_for is not null order by n.name limit 1
+  ) waiting on true
   left join lateral (
     select jsonb_object_agg(status, count) as counts from (
       select status, count(*)::int as count from rollout_nodes where rollout_id = r.id group by status
@@ -128,6 +135,7 @@ const columns = (db: Database) => db`
 function viewOf(row: RolloutRecord): RolloutView {
   const {
     counts,
+    waiting,
     total_nodes,
     health_wait_ms,
     created_at_exact: _exact,
@@ -143,6 +151,7 @@ function viewOf(row: RolloutRecord): RolloutView {
     currentBatch: row.current_batch,
     batchCount: row.batch_count,
     inProgress: counters["in_progress"]!,
+    waiting,
     healthUntil,
   });
   return RolloutView.parse({

@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { CommandId, NodeId } from "../../../src/core/ids.ts";
+import { ProfileId, type CommandId, type NodeId } from "../../../src/core/ids.ts";
 import { NodeUpgradeList, type RolloutView } from "../../../src/core/protocol/operator-api.ts";
 import { progressAt, UPGRADE_ACTIONS } from "../../../src/core/upgrade/phases.ts";
 import { createReportStore, type StoreReports } from "../../../src/server/agents/reports.ts";
@@ -216,3 +216,43 @@ async function kept({ command_id }: { readonly command_id: CommandId }) {
     where command_id = ${command_id} order by id`;
   return rows.map(({ kind, action }) => [kind, action]);
 }
+
+test("ROLL-28: a node that waits for another program's job is told over HTTP, and its command stays unanswered", async () => {
+  const [first] = commands;
+  const at = new Date().toISOString();
+  const body = { kind: "waiting" as const, waiting_for: ProfileId.parse("execution"), jobs_ahead: 2 };
+  const report = { report_id: randomUUID(), command_id: first!.command_id, at, body };
+  await store({ nodeId: first!.node_id, request: { reports: [report], heartbeat: null } });
+  expect(await answered(first!.command_id)).toHaveLength(0);
+  await here.settle();
+  const list = async () =>
+    NodeUpgradeList.parse((await here.ask("GET", `/rollouts/${rolloutId}/nodes?limit=10`)).body).nodes;
+  const waiting = (await list()).filter(({ waiting_for }) => waiting_for !== null);
+  expect(waiting).toMatchObject([{ node_id: first!.node_id, waiting_for: "execution", action_name: null }]);
+  const shown = async () => ((await here.ask("GET", `/rollouts/${rolloutId}`)).body as RolloutView).why?.text;
+  expect(await shown()).toContain(`waiting for execution on ${waiting[0]!.node_name}`);
+  await here.report(rolloutId);
+  expect((await list()).every(({ waiting_for }) => waiting_for === null)).toBe(true);
+  expect(await shown()).not.toContain("waiting");
+});
+
+test("ROLL-28: a wait counts again when fewer jobs are ahead, and otherwise makes no row", async () => {
+  const [first] = commands;
+  const at = new Date().toISOString();
+  const tell = async (waiting_for: string, jobs_ahead: number) => {
+    const body = { kind: "waiting" as const, waiting_for: ProfileId.parse(waiting_for), jobs_ahead };
+    const report = { report_id: randomUUID(), command_id: first!.command_id, at, body };
+    await store({ nodeId: first!.node_id, request: { reports: [report], heartbeat: null } });
+  };
+  const rows = () => here.db`select 1 from upgrade_reports where command_id = ${first!.command_id}`;
+  await tell("execution", 2);
+  for (const again of [2, 3, 2]) await tell("execution", again);
+  expect(await rows()).toHaveLength(1);
+  await tell("relay", 1);
+  expect(await rows()).toHaveLength(2);
+  await here.settle();
+  const nodes = (await here.ask("GET", `/rollouts/${rolloutId}/nodes?limit=10`)).body;
+  expect(
+    NodeUpgradeList.parse(nodes).nodes.filter(({ waiting_for }) => waiting_for === "relay"),
+  ).toHaveLength(1);
+});

@@ -95,6 +95,7 @@ export function createdRows(wish: TableWish) {
     recorded: previousOf(n),
     labelValue: labelOf(n),
     isAwayElsewhere: false,
+    waitingFor: null,
     facts: QUIET,
   }));
   return { rollout, nodes, target, number, bounds: { launchesPerStep, settlesPerStep } };

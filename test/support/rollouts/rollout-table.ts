@@ -134,7 +134,8 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     const [from, to] = direction === "forward" ? [row.recorded, target] : [target, row.previous!];
     commands.push({ nodeId, direction, attempt, commandId, rolloutId: rollout.id, at: now, from, to });
     const sent = { status: "in_progress", phase: "PREPARING", actionName: null, progressPct: 0 } as const;
-    Object.assign(row, sent, { direction, attempt, commandId, launchedAt: now, retryRequested: false });
+    const asked = { waitingFor: null, retryRequested: false };
+    Object.assign(row, sent, asked, { direction, attempt, commandId, launchedAt: now });
     if (direction === "forward")
       Object.assign(row, { errorCode: null, errorMessage: null, installedAt: null });
     row.facts = { ...row.facts, nodeState: "maintenance" };

@@ -78,6 +78,7 @@ export const upgradeSample = (
     action_index: null,
     action_name: null,
     progress_pct: 0,
+    waiting_for: null,
     direction: "forward",
     attempt_count: 0,
     previous_version: "1.0.0",

@@ -16,6 +16,7 @@ export const upgrade = (index: number, over: Partial<NodeUpgradeView> = {}): Nod
   action_index: null,
   action_name: null,
   progress_pct: 0,
+  waiting_for: null,
   direction: "forward",
   attempt_count: 0,
   previous_version: "1.0.0",
@@ -141,6 +142,6 @@ export const upgradeEvent = (id: number, node: number, data: Partial<UpgradeData
   event(
     id,
     "node.upgrade",
-    { status: "in_progress", phase: null, action: null, error: null, ...data },
+    { status: "in_progress", phase: null, action: null, waitingFor: null, error: null, ...data },
     { nodeId: nodeIdOf(node) },
   );

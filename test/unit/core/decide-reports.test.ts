@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { ProfileId } from "../../../src/core/ids.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
 import {
   atWork,
@@ -79,4 +80,52 @@ test("a verdict that comes with the deadline counts before it", () => {
   const table = fleet();
   everyoneReports(table, T0 + SILENCE);
   expect(table.nodes.map((node) => node.phase)).toEqual(["VERIFYING", "VERIFYING"]);
+});
+
+describe("a node behind another program's job", () => {
+  const waiting = { kind: "waiting", waiting_for: ProfileId.parse("execution"), jobs_ahead: 1 } as const;
+
+  test("ROLL-28: it says for which program it waits until its own job begins", () => {
+    const table = fleet();
+    const [first] = atWork(table);
+    table.report(first!, T0 + 1, waiting);
+    table.advance(T0 + 1);
+    expect(table.nodes[0]).toMatchObject({
+      status: "in_progress",
+      waitingFor: "execution",
+      actionName: null,
+    });
+    expect(table.events.at(-1)).toMatchObject({
+      kind: "node.upgrade",
+      nodeId: first,
+      waitingFor: "execution",
+    });
+    table.report(first!, T0 + 2, progress(0));
+    table.advance(T0 + 2);
+    expect(table.nodes[0]).toMatchObject({ waitingFor: null, actionName: "backup_state" });
+    expect(table.events.at(-1)).not.toHaveProperty("waitingFor");
+  });
+
+  test("ROLL-28: a report of the wait that arrives after the first action changes nothing", () => {
+    const table = fleet();
+    const [first] = atWork(table);
+    table.report(first!, T0 + 1, progress(0));
+    table.report(first!, T0 + 1, waiting);
+    table.advance(T0 + 1);
+    expect(table.nodes[0]).toMatchObject({ waitingFor: null, actionName: "backup_state" });
+  });
+
+  test.each([
+    ["a verdict", FAILED],
+    ["a refusal", refused("COMMAND_EXPIRED")],
+  ])("ROLL-28: %s ends the wait", (_, body) => {
+    const table = fleet();
+    const [first] = atWork(table);
+    table.report(first!, T0 + 1, waiting);
+    table.advance(T0 + 1);
+    table.report(first!, T0 + 2, body);
+    table.advance(T0 + 2);
+    expect(table.nodes[0]).toMatchObject({ status: "failed", waitingFor: null });
+    expect(table.events.at(-1)).not.toHaveProperty("waitingFor");
+  });
 });

@@ -91,3 +91,14 @@ test("ROLL-12: nodes without the label are not limited, and neither are rollouts
   oneFails(unlimited, T0 + 1);
   expect(unlimited.rollout()).toMatchObject({ status: "running", currentBatch: 1 });
 });
+
+test("ROLL-28: a node of the current batch that is away for another of its programs counts", () => {
+  const table = zones();
+  table.nodes[0]!.isAwayElsewhere = true;
+  everyoneReports(table, T0 + 1);
+  expect(table.rollout()).toMatchObject({ status: "paused", why: { code: "UNAVAILABLE_LIMIT" } });
+  table.nodes[0]!.isAwayElsewhere = false;
+  table.signal("resume");
+  table.advance(T0 + 2);
+  expect(table.rollout()).toMatchObject({ status: "running", currentBatch: 1 });
+});

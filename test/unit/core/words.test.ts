@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { ERROR_CODES, EXIT, type ErrorCode } from "../../../src/core/error-codes.ts";
 import { exitCodeOf, FairleadError, httpStatusOf, isErrorCode } from "../../../src/core/errors.ts";
-import { explainRollout } from "../../../src/core/rollout/explain.ts";
+import { explainRollout, type Explained } from "../../../src/core/rollout/explain.ts";
 import { isNewer } from "../../../src/core/snapshot/envelope.ts";
 import { ServiceAssignmentContent } from "../../../src/core/snapshot/service-assignment.ts";
 import { progressAt, UPGRADE_ACTIONS, UpgradeProgress } from "../../../src/core/upgrade/phases.ts";
@@ -61,6 +61,16 @@ test("an assignment is {current, target} or {target, rollback}, one per profile,
   expect(takes({ kind: "upgrading", ...common })).toBe(false);
 });
 
+const AT_WORK: Explained = {
+  status: "running",
+  why: null,
+  currentBatch: 0,
+  batchCount: 3,
+  inProgress: 2,
+  waiting: null,
+  healthUntil: null,
+};
+
 test.each([
   ["what stopped it", { status: "paused", why: { code: "PAUSED", text: "x" } }, "PAUSED"],
   ["that it was not started", { status: "pending" }, "NOT_STARTED"],
@@ -68,6 +78,16 @@ test.each([
   ["that health is observed", { status: "running", healthUntil: "2026-01-01T00:00:00Z" }, "OBSERVING_HEALTH"],
   ["nothing, for it is done", { status: "completed" }, undefined],
 ] as const)("a rollout explains %s", (_, changes, code) => {
-  const rollout = { why: null, currentBatch: 0, batchCount: 3, inProgress: 2, healthUntil: null, ...changes };
-  expect(explainRollout(rollout)?.code).toBe(code);
+  expect(explainRollout({ ...AT_WORK, ...changes })?.code).toBe(code);
+});
+
+test.each([
+  [1, "batch 1 of 3: 2 nodes at work, waiting for execution on eth-1"],
+  [3, "batch 1 of 3: 2 nodes at work, waiting for execution on eth-1, and on 2 more"],
+])("ROLL-28: a rollout with %i nodes behind another program's job says for which it waits", (nodes, text) => {
+  const waiting = { node: "eth-1", profile: "execution", nodes };
+  expect(explainRollout({ ...AT_WORK, waiting })?.text).toBe(text);
+  expect(explainRollout({ ...AT_WORK, status: "rolling_back", waiting })?.text).toBe(
+    text.replace("3:", "3 goes back:"),
+  );
 });

@@ -58,6 +58,7 @@ const launched = (node: NodeUpgradeView, direction: NodeUpgradeView["direction"]
   ...node,
   status: "in_progress",
   upgrade_phase: "PREPARING",
+  waiting_for: null,
   direction,
 });
 
@@ -71,6 +72,7 @@ function withUpgrade(node: NodeUpgradeView, { at, data }: EventOf<"node.upgrade"
     upgrade_phase: settled ? null : data.phase,
     action_index: actionIndexOf(data.action),
     action_name: data.action,
+    waiting_for: settled ? null : data.waitingFor,
     progress_pct: data.status === "succeeded" ? 100 : progressOf(data.action, node.progress_pct),
     error_code: data.error?.code ?? node.error_code,
     error_message: data.error?.text ?? node.error_message,

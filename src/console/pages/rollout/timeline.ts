@@ -97,6 +97,8 @@ function entryOf(event: FleetEvent): TimelineEntry | null {
     case "node.revoked":
     case "node.rejection":
     case "node.membership":
+    case "node.profile.added":
+    case "node.profile.removed":
     case "model.changed":
     case "authority.revoked":
     case "authority.restored":

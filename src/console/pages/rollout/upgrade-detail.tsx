@@ -29,6 +29,14 @@ export function UpgradeDetail({ node }: { readonly node: NodeUpgradeView }) {
           <dt>Action</dt>
           <dd>{node.action_name === null ? "none" : <code>{node.action_name}</code>}</dd>
         </div>
+        {node.waiting_for === null ? null : (
+          <div>
+            <dt>Waiting</dt>
+            <dd>
+              for <code>{node.waiting_for}</code>: the agent runs one job at a time
+            </dd>
+          </div>
+        )}
         <div>
           <dt>Progress</dt>
           <dd className="numbers">{node.progress_pct} %</dd>

@@ -62,3 +62,7 @@ create view shown_states as
 -- The profile whose job an accepted command waits for on its node.
 alter table rollout_nodes add column waiting_for varchar(100);
 create index rollout_nodes_waiting on rollout_nodes (rollout_id) where waiting_for is not null;
+
+-- A wait is reported before the first action, and again when a job ahead of it has ended: ranks below every action's.
+alter table commands alter column reported_rank set default -100;
+update commands set reported_rank = -100 where reported_rank = -1;
