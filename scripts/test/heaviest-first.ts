@@ -12,6 +12,7 @@ export const HEAVY_FILES = [
   "test/integration/e2e/one-site.test.ts",
   "test/integration/e2e/steering.test.ts",
   "test/integration/hosts/lab-run.test.ts",
+  "test/integration/hosts/two-programs.test.ts",
   "test/integration/cli/rollout.test.ts",
   "test/integration/agent-upgrade/kill-systemd.test.ts",
   "test/integration/demo/interrupted.test.ts",

@@ -7,7 +7,7 @@
 import { checkGroupComponents, checkGroupShape } from "../../core/group/creation-rules.ts";
 import type { FailurePolicy } from "../../core/group/states.ts";
 import { FairleadError } from "../../core/errors.ts";
-import type { NodeId } from "../../core/ids.ts";
+import type { NodeId, ProfileId } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import type { GroupCreate, GroupId } from "../../core/protocol/group-api.ts";
 import { digestOfJson } from "../../trust/digest.ts";
@@ -38,11 +38,11 @@ export async function createGroup(deps: CreateDeps, request: GroupCreate, actor:
     await refuseSecondActive(tx, profiles);
     await insertGroup(tx, request, policy, actor);
     const events: NewEvent[] = [];
-    const taken = new Map<NodeId, number>();
+    const taken = new Map<string, number>();
     for (const [componentIndex, component] of prepared.entries()) {
       const membership = { groupId: request.id, componentIndex };
       const nodes = await placeRollout(tx, deps, component, actor, membership);
-      refuseShared(nodes, componentIndex, taken);
+      refuseShared({ nodes, profile: component.request.chain_profile_id }, componentIndex, taken);
       const data = { nodes: nodes.length, target_version: component.proposal.targetVersion };
       const { id: rollout_id } = component.request;
       events.push({ kind: "rollout.created", group_id: request.id, rollout_id, actor, data });
@@ -103,16 +103,25 @@ async function insertGroup(
   }
 }
 
-/** A node that an earlier component moves is no longer at the version that a later one begins from. */
-function refuseShared(nodes: readonly NodeId[], component: number, taken: Map<NodeId, number>): void {
+interface Placed {
+  readonly nodes: readonly NodeId[];
+  readonly profile: ProfileId;
+}
+
+/**
+ * A program that an earlier component moves is no longer at the version that a later one begins from. Two programs of one
+ * node may be two components.
+ */
+function refuseShared({ nodes, profile }: Placed, component: number, taken: Map<string, number>): void {
   for (const node of nodes) {
-    const other = taken.get(node);
+    const key = `${node} ${profile}`;
+    const other = taken.get(key);
     if (other !== undefined)
       throw new FairleadError(
         "INVALID_INPUT",
-        `node ${node} is in component ${other} and in component ${component}: choose by labels or node_ids`,
+        `${profile} on node ${node} is in component ${other} and in component ${component}: choose by labels or node_ids`,
         { node_id: node },
       );
-    taken.set(node, component);
+    taken.set(key, component);
   }
 }

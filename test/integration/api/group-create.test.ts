@@ -193,6 +193,6 @@ describe("creating a group (ROLL-2, ROLL-13)", () => {
     });
     const answer = await create(twice);
     expect(answer).toMatchObject({ status: 400, code: "INVALID_INPUT" });
-    expect(answer.message).toContain(`node ${web} is in component 0 and in component 1`);
+    expect(answer.message).toContain(`web on node ${web} is in component 0 and in component 1`);
   });
 });
