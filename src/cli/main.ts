@@ -1,4 +1,6 @@
 /** `fairlead …`: everything but the server and the agent. Loads next to nothing, so that `--help` is quick. */
+import { EXIT } from "../core/error-codes.ts";
+import { guardStreams } from "../host/standard-streams.ts";
 import type { Io, Redraw, Screen } from "./io.ts";
 import { run } from "./run.ts";
 
@@ -38,10 +40,15 @@ const screenOf = (stream: NodeJS.WriteStream): Screen => ({
   isTTY: stream.isTTY,
 });
 
-/** `fairlead node list | head -1` closes the pipe early: no error, nothing left to say. */
+/**
+ * `fairlead node list | head -1` closes the pipe early: no error, nothing left to say. On a full disk the answer is lost,
+ * which is a failure. A stderr that fails loses its lines: a `watch` or `wait` goes on to its result.
+ */
 function leaveWhenNobodyReads(): void {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
+  guardStreams(process.stderr);
+  process.stdout.on("error", ({ code = "unknown error" }: NodeJS.ErrnoException) => {
+    if (code === "EPIPE") process.exit(0);
+    process.stderr.write(`error: stdout cannot be written: ${code}\nwhat to do: send the output elsewhere\n`);
+    process.exit(EXIT.failed);
   });
 }

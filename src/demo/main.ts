@@ -8,6 +8,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { guardStreams } from "../host/standard-streams.ts";
 import { recordedChildren } from "./children.ts";
 import { endCommands } from "./command.ts";
 import { stopPrograms } from "./fleet.ts";
@@ -33,6 +34,7 @@ Examples:
 const clone = fileURLToPath(new URL("../../", import.meta.url));
 
 async function main(): Promise<number> {
+  guardStreams(process.stdout, process.stderr);
   const { values } = parseArgs({
     options: {
       once: { type: "boolean" },

@@ -3,8 +3,10 @@
  *
  * 1. A value under a secret's name is never written, at any depth, nor is a secret recognised by its form.
  * 2. A line has a bound; logging never throws.
+ * 3. A full disk or a reader that is gone loses lines, never the process; the count is logged once writing works again.
  */
 import { redact } from "./log-redaction.ts";
+import { type LineSink, lineSink } from "./standard-streams.ts";
 
 const LEVELS = { debug: 10, info: 20, warn: 30, error: 40, silent: 100 } as const;
 export type LogLevel = keyof typeof LEVELS;
@@ -58,6 +60,12 @@ function formatLine(now: number, level: string, message: string, fields: LogFiel
   }
 }
 
-function writeStderr(line: string): void {
-  process.stderr.write(line);
+let stderrSink: LineSink | undefined;
+
+/** Also for lines that another thread has formatted: its own stderr would end with the first failure of ours. */
+export function writeStderr(line: string): void {
+  stderrSink ??= lineSink(process.stderr, (lost, cause) =>
+    formatLine(Date.now(), "warn", "log lines lost", { lost, cause }),
+  ); // (3)
+  stderrSink(line);
 }

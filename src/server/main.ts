@@ -1,6 +1,7 @@
 /** `fairlead server`: one line of JSON when it listens, structured logs on stderr. */
 import { EXIT } from "../core/error-codes.ts";
 import { createLogger } from "../host/log.ts";
+import { guardStreams } from "../host/standard-streams.ts";
 import { createShutdown } from "../host/shutdown.ts";
 import { complain } from "./complain.ts";
 import { parseServerConfig } from "./config.ts";
@@ -8,6 +9,7 @@ import { loadDriverCorrected } from "./db/driver-fix.ts";
 import { SERVER_HELP } from "./help.ts";
 
 export async function main(argv: string[]): Promise<number | void> {
+  guardStreams(process.stdout, process.stderr);
   try {
     const config = parseServerConfig(argv, process.env);
     if (config === "help") {

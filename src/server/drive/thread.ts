@@ -3,12 +3,14 @@
  *
  * 1. It is begun before its settings are known: its modules load while the database starts.
  * 2. Lost by itself, it takes this replica along: one that decides nothing must not look alive.
+ * 3. Its log lines pass through this thread's stderr, which survives a full disk.
  */
 import { once } from "node:events";
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { ErrorCode } from "../../core/error-codes.ts";
 import { FairleadError, unreachable } from "../../core/errors.ts";
+import { writeStderr } from "../../host/log.ts";
 import type { StepCounts } from "../metrics/rollout-metrics.ts";
 import type { Parcels } from "../rollout/parcel.ts";
 import type { RunningDrive } from "./drive.ts";
@@ -63,6 +65,8 @@ export function createDriveThread(onLost: (error: Error) => void, worker = start
     isLeaving = true;
   }
 
+  // (3) Piped by Node itself, the thread's lines would end with the first error of this process's stderr.
+  worker.stderr?.setEncoding("utf8").on("data", writeStderr);
   worker.on("message", hear);
   worker.on("error", lose);
   worker.on("exit", () => lose(new Error("the thread of the steps has ended")));
@@ -93,6 +97,7 @@ export function createDriveThread(onLost: (error: Error) => void, worker = start
 /** A thread does not know by itself where compiled modules are kept. */
 const startWorker = (): Worker =>
   new Worker(new URL("./thread-main.ts", import.meta.url), {
+    stderr: true, // (3)
     workerData: { compileCache: getCompileCacheDir() ?? null } satisfies ThreadData, // (1)
   });
 

@@ -40,9 +40,10 @@ export async function addAgent(lab: Lab, { name, profile, labels, program }: Age
     configPath,
     tokenFile,
     /** The shipped bundle. */
-    startAgent: (): Promise<ProcessIdentity> =>
+    startAgent: (options: { readonly stderr?: string } = {}): Promise<ProcessIdentity> =>
       lab.processes.start(`agent-${name}`, NODE, [FAIRLEAD, "agent", "--config", configPath], {
         env: commandEnv(lab.home),
+        ...options,
       }),
     reported: () => reported(lab, name, program.version),
   };

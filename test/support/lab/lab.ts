@@ -47,10 +47,12 @@ export interface LabOptions {
   readonly network?: HostNetwork;
   /** Of the server, besides its own. */
   readonly moreFlags?: readonly string[];
+  /** A file for the server's log other than `server-N.log`. */
+  readonly serverStderr?: string;
 }
 
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
-  const { keepData = false, network, moreFlags = [] } = options;
+  const { keepData = false, network, moreFlags = [], serverStderr } = options;
   await buildAgent();
   const folder = await mkdtemp(join(tmpdir(), "fl-l-")); // short enough for a socket below it
   await chmod(folder, 0o711); // PostgreSQL's account passes through
@@ -73,7 +75,10 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   async function startServer(): Promise<Listening> {
     const name = `server-${++starts}`;
     const args = [...before, FAIRLEAD, "server", ...flags];
-    server = await processes.start(name, file, args, { env: commandEnv(home) });
+    server = await processes.start(name, file, args, {
+      env: commandEnv(home),
+      ...(serverStderr === undefined ? {} : { stderr: serverStderr }),
+    });
     return eventually(`${name} listens`, async () => saidBy(join(folder, `${name}.out`)));
   }
 

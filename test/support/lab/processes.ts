@@ -25,15 +25,15 @@ export type LabProcesses = ReturnType<typeof labProcesses>;
 export function labProcesses(folder: string, places: readonly string[]) {
   const started: ProcessIdentity[] = [];
   return {
-    /** What it prints goes to `NAME.out` and `NAME.log` in the lab's folder. */
+    /** What it prints goes to `NAME.out` and `NAME.log` in the lab's folder, unless its stderr is another file. */
     async start(
       name: string,
       file: string,
       args: readonly string[],
-      options: SpawnOptions,
+      { stderr = join(folder, `${name}.log`), ...options }: SpawnOptions & { readonly stderr?: string },
     ): Promise<ProcessIdentity> {
       const out = openSync(join(folder, `${name}.out`), "a", 0o600);
-      const log = openSync(join(folder, `${name}.log`), "a", 0o600);
+      const log = openSync(stderr, "a", 0o600);
       try {
         const identity = await spawnDetached(file, args, { ...options, stdio: ["ignore", out, log] });
         started.push(identity);
