@@ -43,6 +43,9 @@ export const LIMITS = {
   operatorTokenLifetimeMs: 15 * 60_000,
   consoleSessionLifetimeMs: 8 * 3_600_000,
   signInCodeLifetimeMs: 10 * 60_000,
+  /** Per address. */
+  failedSignInsPerMinuteMax: 300,
+  failedEnrollmentsPerMinuteMax: 1_200,
 
   /** Nodes that one step of a rollout launches; the next step follows at once. */
   launchesPerStep: 500,

@@ -21,6 +21,7 @@ const Options = z.object({
   role: z.array(z.string()),
   expires: DurationMs,
   out: z.string().optional(),
+  reason: z.string().optional(),
 });
 
 export const run = (call: Call): Promise<Result> =>
@@ -34,6 +35,7 @@ export const run = (call: Call): Promise<Result> =>
       labels: options.label,
       ...(options.role.length === 0 ? {} : { roles: options.role }),
       expires_in_seconds: Math.ceil(options.expires / 1000),
+      ...(options.reason === undefined ? {} : { reason: options.reason }),
     };
     const { node_id, secret, expires_at } = await session.api.post(
       "/api/v1/enrollment-tokens",

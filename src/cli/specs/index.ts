@@ -1,5 +1,6 @@
 /** Every command of the CLI. */
 import { API_KEY_COMMANDS } from "./api-key.ts";
+import { GRANT_COMMANDS } from "./grant.ts";
 import { GROUP_COMMANDS } from "./group.ts";
 import { INCIDENT_COMMANDS, WEBHOOK_COMMANDS } from "./incident.ts";
 import { MANIFEST_COMMANDS } from "./manifest.ts";
@@ -32,6 +33,7 @@ const VERSION: CommandSpec = {
 export const COMMANDS: readonly CommandSpec[] = [
   ...SITE_COMMANDS,
   ...API_KEY_COMMANDS,
+  ...GRANT_COMMANDS,
   ...NODE_COMMANDS,
   ...MODEL_COMMANDS,
   ...SNAPSHOT_COMMANDS,
@@ -48,6 +50,7 @@ export const COMMANDS: readonly CommandSpec[] = [
 export const SUBJECTS: readonly SubjectSpec[] = [
   { name: "context", about: "the sites this machine knows" },
   { name: "api-key", about: "what people and scripts sign in with" },
+  { name: "grant", about: "what people of the OpenID issuer may do" },
   { name: "node", about: "machines with an agent" },
   { name: "model", about: "what snapshots are compiled from: organizations, policies, services, storage" },
   { name: "revocation", about: "authority that was taken back" },

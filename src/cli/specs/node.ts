@@ -25,6 +25,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
       { flags: "--role <role>", about: "a role; may be given again", repeat: true, choices: NODE_ROLES },
       { flags: "--expires <duration>", about: "how long the token may be used", fallback: "24h" },
       { flags: "--out <file>", about: "write the token there (0600) and do not print it" },
+      { flags: "--reason <text>", about: "why; kept in the events" },
     ],
     examples: [
       "fairlead node token --name val-1 --profile validator --type full --out ./val-1.token",

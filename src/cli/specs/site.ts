@@ -1,5 +1,4 @@
 /** Commands about a site as a whole: its first run, and how this machine reaches it. */
-import { SCOPES_GRANTED } from "./choices.ts";
 import type { CommandSpec, OptionSpec } from "./spec.ts";
 
 const SERVER: OptionSpec = {
@@ -75,18 +74,6 @@ export const SITE_COMMANDS: readonly CommandSpec[] = [
     remote: true,
     examples: ["fairlead console", 'xdg-open "$(fairlead console)"'],
     load: () => import("../commands/console.ts"),
-  },
-  {
-    path: "grant",
-    about: "set what somebody of the OpenID issuer may do; without --scope, nothing",
-    remote: true,
-    options: [
-      { flags: "--issuer <url>", about: "the issuer, as the server's config names it", required: true },
-      { flags: "--subject <sub>", about: "who, as the issuer's tokens say it", required: true },
-      { flags: "--scope <scope>", about: "a scope; again for more", repeat: true, choices: SCOPES_GRANTED },
-    ],
-    examples: ["fairlead grant --issuer https://id.example --subject ann --scope admin"],
-    load: () => import("../commands/grant.ts"),
   },
   {
     path: "events",

@@ -96,6 +96,7 @@ export const EnrollmentTokenRequest = z.strictObject({
     .min(1)
     .max(30 * 24 * 3600)
     .default(24 * 3600),
+  reason: z.string().max(LIMITS.reasonCharsMax).optional(),
 });
 /** The CLI composes the token around the secret with pins that it knows itself. */
 export const EnrollmentTokenResponse = z.strictObject({

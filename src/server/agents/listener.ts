@@ -11,7 +11,7 @@
 import { constants } from "node:crypto";
 import type * as https from "node:https";
 import type { TLSSocket } from "node:tls";
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { FairleadError } from "../../core/errors.ts";
 import type { ClusterId, NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -90,10 +90,9 @@ export function createAgentListener(deps: AgentListenerDeps): FastifyInstance<ht
     if (!lease.isHeld()) return settle(cutOff()); // before the database is asked: it may not answer
     const socket = request.raw.socket as TLSSocket;
     const connection = connections.get(socket);
-    if (connection?.generation === registry.generation())
-      return finish(request, reply, connection.peer, settle); // (2)
+    if (connection?.generation === registry.generation()) return finish(request, connection.peer, settle); // (2)
     identify(socket, connection?.peer).then(
-      (peer) => finish(request, reply, peer, settle),
+      (peer) => finish(request, peer, settle),
       (error: Error) => {
         void reply.header("connection", "close");
         settle(error);
@@ -101,20 +100,11 @@ export function createAgentListener(deps: AgentListenerDeps): FastifyInstance<ht
     );
   });
 
-  function finish(
-    request: FastifyRequest,
-    reply: Pick<FastifyReply, "header">,
-    peer: AgentPeer,
-    settle: (error?: Error) => void,
-  ): void {
+  function finish(request: FastifyRequest, peer: AgentPeer, settle: (error?: Error) => void): void {
     if (!lease.isHeld()) return settle(cutOff());
     if (peer.notAfterMs <= clock.now()) return settle(refused("it has expired"));
     const waitMs = budget.take(peer.nodeId, clock.monotonic()); // (5)
-    if (waitMs > 0) {
-      const seconds = Math.ceil(waitMs / 1000);
-      reply.header("retry-after", String(seconds));
-      return settle(tooMany(seconds));
-    }
+    if (waitMs > 0) return settle(tooMany(Math.ceil(waitMs / 1000)));
     request.nodeId = peer.nodeId;
     settle();
   }
@@ -156,7 +146,9 @@ const cutOff = (): FairleadError =>
   new FairleadError("NOT_READY", "this replica is cut off from its database");
 
 const tooMany = (seconds: number): FairleadError =>
-  new FairleadError("TOO_MANY_REQUESTS", `this node sends too many requests: try again in ${seconds} s`);
+  new FairleadError("TOO_MANY_REQUESTS", `this node sends too many requests: try again in ${seconds} s`, {
+    retry_after_seconds: seconds,
+  });
 
 const refused = (why: string): FairleadError =>
   new FairleadError("CERTIFICATE_REFUSED", `the certificate is refused: ${why}`);

@@ -1,12 +1,12 @@
 /** The operators' listener: API, documents, metrics and console on one address. */
 import { randomUUID } from "node:crypto";
 import cookie from "@fastify/cookie";
-import rateLimit from "@fastify/rate-limit";
 import { fastifySSE } from "@fastify/sse";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
 import { LIMITS } from "../../core/limits.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
+import { createSignInGuard } from "../auth/sign-in-guard.ts";
 import { measureRequests } from "../metrics/http-metrics.ts";
 import { controlAccess } from "./access.ts";
 import { serveConsole } from "./console.ts";
@@ -14,7 +14,6 @@ import type { OperatorsDeps } from "./deps.ts";
 import { handleErrors } from "./errors.ts";
 import { listenerTls } from "./listen.ts";
 import { describeApi } from "./openapi.ts";
-import { rateLimitOptions } from "./rate-limit.ts";
 import { registerApiKeyRoutes } from "./routes/api-keys.ts";
 import { registerAuthRoutes } from "./routes/auth.ts";
 import { registerClockRoutes } from "./routes/clock.ts";
@@ -48,7 +47,6 @@ export async function createOperatorsApp(deps: OperatorsDeps): Promise<FastifyIn
   setSecurityHeaders(app);
   measureRequests(app, "operators", deps.metrics);
   await app.register(cookie);
-  await app.register(rateLimit, rateLimitOptions);
   await app.register(fastifySSE, { heartbeatInterval: pingIntervalMs });
 
   const typed: ZodApp = app.withTypeProvider<ZodTypeProvider>();
@@ -82,8 +80,12 @@ function registerApi(api: ZodApp, deps: OperatorsDeps): void {
     deps.publicUrl === undefined ? `${request.protocol}://${request.host}` : new URL(deps.publicUrl).origin;
   controlAccess(api, createAuthenticator(deps.db, deps.tokens, deps.oidc), ownOrigin);
   refuseUnstorableInput(api);
-  registerAuthRoutes(api, deps, ownOrigin);
-  registerTrustRoutes(api, deps);
+  const guard = createSignInGuard(deps.db, deps.clock, {
+    of: "sign_in",
+    failuresPerMinuteMax: deps.failedSignInsPerMinuteMax ?? LIMITS.failedSignInsPerMinuteMax,
+  });
+  registerAuthRoutes(api, deps, ownOrigin, guard);
+  registerTrustRoutes(api, deps, guard);
   registerKeyRoutes(api, deps);
   registerClockRoutes(api, deps);
   registerGrantRoutes(api, deps);

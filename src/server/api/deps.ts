@@ -52,5 +52,5 @@ export interface OperatorsDeps {
   readonly consoleDir?: string;
   readonly version: string;
   /** Per address, for sign-in and first run. */
-  readonly signInsPerMinuteMax?: number;
+  readonly failedSignInsPerMinuteMax?: number;
 }

@@ -48,6 +48,8 @@ export function sendError(
   error: FairleadError,
 ): FastifyReply {
   const body: ErrorResponse = { error: { ...error.body(), request_id: request.id } };
+  const wait = error.detail?.["retry_after_seconds"];
+  if (typeof wait === "number") void reply.header("retry-after", String(wait));
   // As text: an error has one shape on every route, whatever schema the route answers with.
   return reply
     .code(httpStatusOf(error.code))

@@ -23,12 +23,15 @@ export async function insertApiKey(
   return { id, apiKey };
 }
 
-/** The key's row id, for the token; null when there is no such key. */
-export async function findApiKey(db: Database, key: string): Promise<string | null> {
+/** The key's row id, for the token, and whose it is; null when there is no such key. */
+export async function findApiKey(
+  db: Database,
+  key: string,
+): Promise<{ readonly id: string; readonly user: string } | null> {
   if (!FORM.test(key)) return null;
-  const [row] = await db<{ id: string }[]>`
-    select id from api_keys where key_hash = ${hashSecret(key)} and revoked_at is null`;
-  return row?.id ?? null;
+  const [row] = await db<{ id: string; name: string }[]>`
+    select id, name from api_keys where key_hash = ${hashSecret(key)} and revoked_at is null`;
+  return row === undefined ? null : { id: row.id, user: userOfKey(row.name) };
 }
 
 /** Asked at every call: a revoked key's tokens are worth nothing at once. */

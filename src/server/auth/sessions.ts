@@ -7,6 +7,7 @@
 import type { Database } from "../db/database.ts";
 import { FairleadError } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { appendEvents } from "../events/append.ts";
 import { knownScopes, type Principal } from "./principal.ts";
 import { hashSecret, newSecret } from "./secrets.ts";
 
@@ -17,15 +18,20 @@ export async function createSignInCode(
   principal: Principal,
 ): Promise<{ readonly code: string; readonly expiresAt: Date }> {
   const code = newSecret();
-  await db`delete from sign_in_codes where expires_at <= now()`;
-  const [row] = await db<{ expires_at: Date }[]>`
-    insert into sign_in_codes (code_hash, user_name, scopes, expires_at)
-    values (${hashSecret(code)}, ${principal.user}, ${[...principal.scopes]}, now() + ${LIMITS.signInCodeLifetimeMs} * interval '1 millisecond')
-    returning expires_at`;
-  return { code, expiresAt: row!.expires_at };
+  return db.begin(async (tx) => {
+    await tx`delete from sign_in_codes where expires_at <= now()`;
+    const [row] = await tx<{ expires_at: Date }[]>`
+      insert into sign_in_codes (code_hash, user_name, scopes, expires_at)
+      values (${hashSecret(code)}, ${principal.user}, ${[...principal.scopes]}, now() + ${LIMITS.signInCodeLifetimeMs} * interval '1 millisecond')
+      returning expires_at`;
+    const expiresAt = row!.expires_at;
+    const data = { expires_at: expiresAt.toISOString() };
+    await appendEvents(tx, [{ kind: "sign_in_link.created", actor: principal.user, data }]);
+    return { code, expiresAt };
+  });
 }
 
-export async function openSession(db: Database, code: string): Promise<string> {
+export async function openSession(db: Database, code: string, address: string): Promise<string> {
   const token = newSecret();
   return db.begin(async (tx) => {
     const [row] = await tx<{ user_name: string; scopes: string[]; live: boolean }[]>`
@@ -38,6 +44,7 @@ export async function openSession(db: Database, code: string): Promise<string> {
     await tx`
       insert into console_sessions (token_hash, user_name, scopes, expires_at)
       values (${hashSecret(token)}, ${row.user_name}, ${row.scopes}, now() + ${LIMITS.consoleSessionLifetimeMs} * interval '1 millisecond')`;
+    await appendEvents(tx, [{ kind: "session.opened", actor: row.user_name, data: { address } }]);
     return token;
   });
 }
@@ -53,5 +60,10 @@ export async function principalOfSession(db: Database, token: string): Promise<P
 }
 
 export async function closeSession(db: Database, token: string): Promise<void> {
-  await db`delete from console_sessions where token_hash = ${hashSecret(token)}`;
+  await db.begin(async (tx) => {
+    const closed = await tx<{ user_name: string }[]>`
+      delete from console_sessions where token_hash = ${hashSecret(token)} returning user_name`;
+    const events = closed.map(({ user_name }) => ({ kind: "session.closed", actor: user_name, data: {} }));
+    await appendEvents(tx, events);
+  });
 }

@@ -8,12 +8,14 @@ import { FairleadError } from "../../core/errors.ts";
 import type { NodeId } from "../../core/ids.ts";
 import type { EnrollmentTokenRequest, EnrollmentTokenResponse } from "../../core/protocol/operator-api.ts";
 import type { Database, Transaction } from "../db/database.ts";
+import { appendEvents } from "../events/append.ts";
 import { hashSecret, newSecret } from "../auth/secrets.ts";
 import { replaceProfiles } from "./node-profiles.ts";
 
 export async function createEnrollmentToken(
   db: Database,
   request: z.infer<typeof EnrollmentTokenRequest>,
+  actor: string,
 ): Promise<z.infer<typeof EnrollmentTokenResponse>> {
   const secret = newSecret();
   const { id, expires_at } = await db.begin(async (tx) => {
@@ -24,6 +26,9 @@ export async function createEnrollmentToken(
       insert into enrollment_tokens (secret_hash, node_id, expires_at)
       values (${hashSecret(secret)}, ${id}, now() + ${request.expires_in_seconds} * interval '1 second')
       returning expires_at`;
+    const { name, reason = null } = request;
+    const data = { name, expires_at: token!.expires_at.toISOString(), reason };
+    await appendEvents(tx, [{ kind: "enrollment_token.created", node_id: id, actor, data }]);
     return { id, expires_at: token!.expires_at };
   });
   return { node_id: id, secret, expires_at: expires_at.toISOString() };

@@ -86,6 +86,19 @@ describe("nodes", () => {
     expect((await read()).contact).toBe("lost");
   });
 
+  test("an enrollment token leaves an event with who made it, for which node and why, and without its secret", async () => {
+    const payload = { name: "token-event", chain_profile_id: "web", node_type: "edge", reason: "new rack" };
+    const answer = await call("POST", "/api/v1/enrollment-tokens", { token: admin, payload });
+    const { node_id, secret, expires_at } =
+      answer.json<Record<"node_id" | "secret" | "expires_at", string>>();
+    const events = await here.db<{ actor: string; data: object }[]>`
+      select actor, data from events where kind = 'enrollment_token.created' and node_id = ${node_id}`;
+    expect([...events]).toEqual([
+      { actor: "key:boss", data: { name: "token-event", expires_at, reason: "new rack" } },
+    ]);
+    expect(JSON.stringify(events)).not.toContain(secret);
+  });
+
   test("a revoked node is shown as such, with who did it and why in its event", async () => {
     const payload = { name: "to-revoke", chain_profile_ids: ["web"], node_type: "edge" };
     const { node_id } = (await call("POST", "/api/v1/enrollment-tokens", { token: admin, payload })).json<{

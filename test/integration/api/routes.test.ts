@@ -112,6 +112,7 @@ test("ROLL-18: the document is OpenAPI 3.1 and names every route of the contract
       "POST /api/v1/bootstrap",
       "POST /api/v1/bootstrap/trust-bundle",
       "POST /api/v1/enrollment-tokens",
+      "GET /api/v1/grants",
       "POST /api/v1/grants",
       "POST /api/v1/nodes/{id}/revoke",
       "POST /api/v1/nodes/{id}/profiles",

@@ -7,6 +7,7 @@ import {
   startOperatorsSite,
   type OperatorsSite,
 } from "../../support/server/operators-site.ts";
+import { createApiKey } from "../../../src/server/auth/api-keys.ts";
 import { newId, startOperators } from "../../support/server/site.ts";
 
 let here: OperatorsSite;
@@ -64,13 +65,13 @@ describe("the server's own pages", () => {
     },
   );
 
-  test("sign-in from one address is bounded", async () => {
-    const bounded = await startOperators(here.db, here.site, { signInsPerMinuteMax: 3 });
-    const attempt = () =>
+  test("failed sign-ins from one address are bounded, and lock nobody out who has the right key", async () => {
+    const bounded = await startOperators(here.db, here.site, { failedSignInsPerMinuteMax: 3 });
+    const attempt = (api_key = "flk_wrong-wrong") =>
       bounded.inject({
         method: "POST",
         url: "/api/v1/auth/token",
-        payload: { api_key: "flk_wrong-wrong" },
+        payload: { api_key },
         headers: { "x-forwarded-for": newId() },
       });
     const codes = [];
@@ -79,6 +80,11 @@ describe("the server's own pages", () => {
     const refused = await attempt();
     expect(errorOf(refused).code).toBe("TOO_MANY_REQUESTS");
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+    const right = await createApiKey(here.db, "neighbour", ["admin"]);
+    expect((await attempt(right)).statusCode).toBe(200);
+    expect((await attempt()).statusCode).toBe(429); // a success forgives no failure
+    const events = await here.db<{ data: unknown }[]>`select data from events where kind = 'sign_in.refused'`;
+    expect(events.map(({ data }) => data)).toEqual([{ address: "127.0.0.1" }]);
     await bounded.close();
   });
 });

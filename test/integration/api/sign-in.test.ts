@@ -198,6 +198,32 @@ describe("a subject of the OpenID issuer", () => {
     expect(codeOf(await app.inject({ url: "/api/v1/nodes", cookies }))).toBe("UNAUTHENTICATED");
   });
 
+  test("grants are listed with who made them, page by page, and each leaves an event with who and why", async () => {
+    const wish = { issuer: ISSUER, subject: "eve", scopes: ["admin"], reason: "on call" };
+    expect((await grant(admin, wish)).json()).toMatchObject({ subject: "eve", granted_by: "key:boss" });
+    expect((await grant(admin, { ...wish, subject: "fay", scopes: [] })).statusCode).toBe(200);
+    const subjects: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const after: string = cursor === "" ? "" : `&cursor=${cursor}`;
+      const page = (
+        await app.inject({ url: `/api/v1/grants?limit=1${after}`, headers: bearer(admin) })
+      ).json<{
+        grants: { subject: string; scopes: string[]; granted_by: string }[];
+        next_cursor: string | null;
+      }>();
+      subjects.push(
+        ...page.grants.map(({ subject, scopes, granted_by }) => `${subject} ${scopes.join()} ${granted_by}`),
+      );
+      cursor = page.next_cursor;
+    }
+    expect(subjects).toEqual(expect.arrayContaining(["eve admin key:boss", "fay  key:boss"]));
+    expect(codeOf(await app.inject({ url: "/api/v1/grants", headers: bearer(await tokenOf("gus")) }))).toBe(
+      "FORBIDDEN",
+    );
+    const [event] = await eventsOf("grant.set", "eve");
+    expect(event).toEqual({ actor: "key:boss", data: wish });
+  });
+
   test("of another issuer with the same name is somebody else", async () => {
     await grant(admin, { issuer: "https://other.test", subject: "cid", scopes: ["admin"] });
     expect(codeOf(await app.inject({ url: "/api/v1/nodes", headers: bearer(await tokenOf("cid")) }))).toBe(
@@ -210,6 +236,34 @@ describe("a subject of the OpenID issuer", () => {
       "INVALID_INPUT",
     );
   });
+});
+
+async function eventsOf(kind: string, subject?: string) {
+  const rows = await db<{ actor: string | null; data: Record<string, unknown> }[]>`
+    select actor, data from events where kind = ${kind} order by id`;
+  return rows.filter(({ data }) => subject === undefined || data["subject"] === subject);
+}
+
+test("a token, a link, a session and its end leave events with who and from where, and none of their secrets", async () => {
+  const api_key = await createApiKey(db, "traced", ["admin"]);
+  for (let count = 0; count < 3; count += 1)
+    await app.inject({ method: "POST", url: "/api/v1/auth/token", payload: { api_key } });
+  const token = (await app.inject({ method: "POST", url: "/api/v1/auth/token", payload: { api_key } })).json<{
+    token: string;
+  }>().token;
+  const code = codeIn(await newLink(token));
+  const session = (await signIn(code)).cookies[0]!.value;
+  const host = "127.0.0.1:7400";
+  const out = { host, origin: `http://${host}` };
+  const cookies = { fairlead_session: session };
+  await app.inject({ method: "DELETE", url: "/api/v1/auth/session", cookies, headers: out });
+  const traced = async (kind: string) => (await eventsOf(kind)).filter(({ actor }) => actor === "key:traced");
+  expect(await traced("token.issued")).toEqual([{ actor: "key:traced", data: { address: "127.0.0.1" } }]);
+  expect(await traced("sign_in_link.created")).toHaveLength(1);
+  expect(await traced("session.opened")).toEqual([{ actor: "key:traced", data: { address: "127.0.0.1" } }]);
+  expect(await traced("session.closed")).toHaveLength(1);
+  const everything = JSON.stringify(await db`select * from events`);
+  for (const secret of [api_key, token, code, session]) expect(everything).not.toContain(secret);
 });
 
 test("over HTTPS the cookie is for HTTPS only, and the browser is told to stay there", async () => {

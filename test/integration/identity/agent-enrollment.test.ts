@@ -50,7 +50,7 @@ beforeEach(async () => {
 
 async function tokenFor(name: string, spoiled: Partial<EnrollmentToken> = {}): Promise<string> {
   const request = EnrollmentTokenRequest.parse({ name, chain_profile_ids: ["web"], node_type: "edge" });
-  const { secret } = await createEnrollmentToken(db, request);
+  const { secret } = await createEnrollmentToken(db, request, "key:boss");
   const rootPin = rootPinOf({ threshold: 1, keys: [site.root.record] });
   return formatToken({
     clusterId: site.clusterId,

@@ -39,6 +39,7 @@ const tokenFor = (name: string, extra: object = {}) =>
   createEnrollmentToken(
     db,
     EnrollmentTokenRequest.parse({ name, chain_profile_ids: ["web"], node_type: "edge", ...extra }),
+    "key:boss",
   );
 
 const enrollWith = (secret: string, { csr }: NodeKey, name = "claimed") =>
@@ -74,7 +75,7 @@ describe("with a trust bundle", () => {
         body: { node_id },
       });
       const events = await db`select kind from events where node_id = ${node_id}`;
-      expect(events.map(({ kind }) => kind as string)).toEqual(["node.enrolled"]);
+      expect(events.map(({ kind }) => kind as string)).toEqual(["enrollment_token.created", "node.enrolled"]);
     },
   );
 
@@ -105,6 +106,30 @@ describe("with a trust bundle", () => {
     expect((await enrollWith(secret, key)).status).toBe(200);
     expect(codeOf(await enrollWith(secret, await newNodeKey()))).toBe("ENROLLMENT_REFUSED");
     expect(codeOf(await enrollWith("x".repeat(43), key))).toBe("ENROLLMENT_REFUSED");
+  });
+
+  test("failed enrollments from one address are bounded, and a machine with a good token still enrolls from it", async () => {
+    const bounded = await startAgentSide(db, site, { failuresPerMinuteMax: 2 });
+    const key = await newNodeKey();
+    const attempt = (secret: string) =>
+      ask(`${bounded.enrollUrl}/enroll/v1/enroll`, {
+        ca: site.ca.rootPem,
+        json: { secret, csr: key.csr, name: "n" },
+      });
+    try {
+      const codes = [];
+      for (let count = 0; count < 4; count += 1) codes.push(codeOf(await attempt("x".repeat(43))));
+      expect(codes).toEqual([
+        "ENROLLMENT_REFUSED",
+        "ENROLLMENT_REFUSED",
+        "TOO_MANY_REQUESTS",
+        "TOO_MANY_REQUESTS",
+      ]);
+      expect((await attempt((await tokenFor("behind-the-same-nat")).secret)).status).toBe(200);
+      expect(await db`select 1 from events where kind = 'enrollment.refused'`).toHaveLength(1);
+    } finally {
+      await bounded.close();
+    }
   });
 
   test("of two keys that race for one token, one wins", async () => {

@@ -92,13 +92,14 @@ interface AgentSideOptions {
   readonly clock?: Clock;
   readonly log?: Logger;
   readonly budget?: RequestBudget;
+  readonly failuresPerMinuteMax?: number;
 }
 
 /** One replica's listeners for agents, with a probe route and a long poll that stays open until it is closed. */
 export async function startAgentSide(
   db: Database,
   site: Site,
-  { clock = systemClock, log = silentLogger, budget }: AgentSideOptions = {},
+  { clock = systemClock, log = silentLogger, budget, failuresPerMinuteMax }: AgentSideOptions = {},
 ): Promise<AgentSide> {
   const { ca, clusterId } = site;
   const certificate = await createServerCertificate({ ca, names: [], clock, log });
@@ -132,6 +133,7 @@ export async function startAgentSide(
     clusterId,
     certificate,
     agentUrl: () => agentUrl,
+    ...(failuresPerMinuteMax !== undefined && { failuresPerMinuteMax }),
   });
   await enrolls.listen({ host: "127.0.0.1", port: 0 });
   return {
@@ -156,7 +158,7 @@ export interface EnrolledNode {
 /** A node with a good certificate, without the way through the listener. */
 export async function enrolledNode(db: Database, site: Site, name: string): Promise<EnrolledNode> {
   const request = EnrollmentTokenRequest.parse({ name, chain_profile_ids: ["web"], node_type: "edge" });
-  const { secret } = await createEnrollmentToken(db, request);
+  const { secret } = await createEnrollmentToken(db, request, "key:boss");
   const key = await newNodeKey();
   const deps = {
     db,

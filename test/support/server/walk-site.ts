@@ -26,7 +26,7 @@ import { signTrustBundle } from "./trust-bundle.ts";
 export type Walk = Awaited<ReturnType<typeof startWalk>>;
 
 const nobodyHears = (): void => undefined;
-const signInsPerMinuteMax = 100_000;
+const failedSignInsPerMinuteMax = 100_000;
 
 export async function startWalk() {
   const databases = await startTestDatabases();
@@ -54,7 +54,7 @@ export async function startWalk() {
     rollouts: createRolloutService(steering),
     groups: createGroupService(steering),
     events,
-    signInsPerMinuteMax,
+    failedSignInsPerMinuteMax,
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const call = callerOf(app);
@@ -106,7 +106,7 @@ export async function startWalk() {
     async newcomer() {
       const other = await databases.fresh();
       const site = await makeSite(other.db);
-      const app = await startOperators(other.db, site, { signInsPerMinuteMax });
+      const app = await startOperators(other.db, site, { failedSignInsPerMinuteMax });
       leave.push(
         () => app.close(),
         () => site.remove(),

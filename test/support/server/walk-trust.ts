@@ -56,6 +56,7 @@ export const TRUST_EXAMPLES: Examples = {
   }),
   [`DELETE ${API}/auth/session`]: () => ({ url: `${API}/auth/session`, status: 204 }),
   [`GET ${API}/whoami`]: () => ({ url: `${API}/whoami`, status: 200 }),
+  [`GET ${API}/grants`]: () => ({ url: `${API}/grants?limit=1`, status: 200 }),
   [`POST ${API}/grants`]: () => ({
     url: `${API}/grants`,
     payload: { issuer: "https://id.example", subject: "ann", scopes: ["admin"] },

@@ -51,15 +51,42 @@ test("USE-2: `events` names the node, the subject, who did it and why", async ()
   ]);
 });
 
-test("USE-2: `grant` sets the scopes of somebody, and without a scope takes them away", async () => {
-  const { url, asked } = await serve(({ url: { pathname }, body }) =>
-    pathname === "/api/v1/auth/token" ? TOKEN_ANSWER : { json: body },
-  );
+const GRANTED = { granted_by: "key:boss", granted_at: "2026-01-01T00:00:00.000Z" };
+
+test("USE-2: `grant set` sets the scopes of somebody, and without a scope takes them away", async () => {
+  const { url, asked } = await serve(({ url: { pathname }, body }) => {
+    if (pathname === "/api/v1/auth/token") return TOKEN_ANSWER;
+    const { reason: _reason, ...grant } = body as { reason?: string };
+    return { json: { ...grant, ...GRANTED } };
+  });
   const env = await homeFor(url);
   const who = ["--issuer", "https://id.example", "--subject", "ann"];
-  const ran = await fairlead(["grant", ...who, "--scope", "admin"], { env });
+  const ran = await fairlead(["grant", "set", ...who, "--scope", "admin", "--reason", "on call"], { env });
   expect(ran.out).toBe("ann of https://id.example may use: admin\n");
-  expect((await fairlead(["grant", ...who], { env })).out).toContain("nothing any more");
+  expect(asked.at(-1)!.body).toMatchObject({ scopes: ["admin"], reason: "on call" });
+  expect((await fairlead(["grant", "set", ...who], { env })).out).toContain("nothing any more");
   expect(asked.at(-1)!.body).toMatchObject({ subject: "ann", scopes: [] });
-  expect((await fairlead(["grant", ...who, "--scope", "root"], { env })).code).toBe(2);
+  expect((await fairlead(["grant", "set", ...who, "--scope", "root"], { env })).code).toBe(2);
+});
+
+test("USE-2: `grant list` reads every page and shows who may do what, by whom and since when", async () => {
+  const grant = (subject: string, scopes: string[]) => ({
+    issuer: "https://id.example",
+    subject,
+    scopes,
+    ...GRANTED,
+  });
+  const { url } = await serve(({ url: { pathname, searchParams } }) => {
+    if (pathname === "/api/v1/auth/token") return TOKEN_ANSWER;
+    return searchParams.has("cursor")
+      ? { json: { grants: [grant("bob", [])], next_cursor: null } }
+      : { json: { grants: [grant("ann", ["admin"])], next_cursor: "next" } };
+  });
+  const env = await homeFor(url);
+  const { out } = await fairlead(["grant", "list"], { env });
+  expect(out).toMatch(/^SUBJECT +ISSUER +SCOPES +GRANTED BY +AT/);
+  expect(out).toMatch(/^ann +https:\/\/id\.example +admin +key:boss +2026-01-01T00:00:00\.000Z$/m);
+  expect(out).toMatch(/^bob +https:\/\/id\.example +- +key:boss/m);
+  const json = await fairlead(["grant", "list", "--json"], { env });
+  expect(json.out).toContain('"subject":"bob"');
 });

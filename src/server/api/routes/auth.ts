@@ -10,29 +10,37 @@ import {
   WhoAmI,
 } from "../../../core/protocol/operator-api.ts";
 import { findApiKey } from "../../auth/api-keys.ts";
+import { createTokenEvents } from "../../auth/sign-in-events.ts";
 import { checkOrigin } from "../../auth/origin.ts";
+import type { SignInGuard } from "../../auth/sign-in-guard.ts";
 import { closeSession, createSignInCode, openSession, SESSION_COOKIE } from "../../auth/sessions.ts";
 import { principalOf, type OwnOrigin } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
-import { limitedPerMinute } from "../rate-limit.ts";
 import { intentsRequired } from "../trust-view.ts";
 import type { ZodApp } from "../zod-app.ts";
 
-const signInsPerMinuteMaxDefault = 300;
 const tags = ["Sign-in"];
 
-export function signInLimit(deps: OperatorsDeps) {
-  const { config } = limitedPerMinute(deps.signInsPerMinuteMax ?? signInsPerMinuteMaxDefault);
-  return { config: { ...config, access: "public" } } as const;
-}
-
-export function registerAuthRoutes(app: ZodApp, deps: OperatorsDeps, ownOrigin: OwnOrigin): void {
+export function registerAuthRoutes(
+  app: ZodApp,
+  deps: OperatorsDeps,
+  ownOrigin: OwnOrigin,
+  guard: SignInGuard,
+): void {
   const { db } = deps;
+
+  const noteToken = createTokenEvents(db, deps.clock);
+
+  async function holderOf(apiKey: string): Promise<{ readonly id: string; readonly user: string }> {
+    const holder = await findApiKey(db, apiKey);
+    if (holder === null) throw new FairleadError("UNAUTHENTICATED", "the API key is unknown or revoked");
+    return holder;
+  }
 
   app.post(
     "/auth/token",
     {
-      ...signInLimit(deps),
+      config: { access: "public" },
       schema: {
         tags,
         summary: "Exchange an API key for a token",
@@ -41,9 +49,9 @@ export function registerAuthRoutes(app: ZodApp, deps: OperatorsDeps, ownOrigin: 
       },
     },
     async (request) => {
-      const id = await findApiKey(db, request.body.api_key);
-      if (id === null) throw new FairleadError("UNAUTHENTICATED", "the API key is unknown or revoked");
+      const { id, user } = await guard.attempt(request.ip, async () => holderOf(request.body.api_key));
       const { token, expiresAt } = await deps.tokens.issue(id);
+      await noteToken(user, request.ip);
       return { token, expires_at: expiresAt.toISOString() };
     },
   );
@@ -66,7 +74,7 @@ export function registerAuthRoutes(app: ZodApp, deps: OperatorsDeps, ownOrigin: 
   app.post(
     "/auth/session",
     {
-      ...signInLimit(deps),
+      config: { access: "public" },
       schema: {
         tags,
         summary: "Open a browser session with a link's code",
@@ -78,7 +86,9 @@ export function registerAuthRoutes(app: ZodApp, deps: OperatorsDeps, ownOrigin: 
       // Another page must not sign a browser in as somebody else.
       if (request.headers.origin !== undefined)
         checkOrigin("POST", request.headers.origin, ownOrigin(request));
-      const token = await openSession(db, request.body.code);
+      const token = await guard.attempt(request.ip, async () =>
+        openSession(db, request.body.code, request.ip),
+      );
       void reply.setCookie(SESSION_COOKIE, token, {
         ...cookieScope(ownOrigin(request)),
         maxAge: LIMITS.consoleSessionLifetimeMs / 1000,

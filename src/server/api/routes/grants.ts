@@ -1,33 +1,38 @@
 /** Scopes for people who sign in at the OpenID issuer. Only an administrator gets here, so nobody helps himself. */
 import { z } from "zod";
-import { Scope } from "../../../core/protocol/api-key-api.ts";
-import { grantOidc } from "../../auth/grants.ts";
+import { GrantList, GrantRequest, GrantView } from "../../../core/protocol/grant-api.ts";
+import { grantOidc, listGrants } from "../../auth/grants.ts";
 import { principalOf } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
+import { pageQuery } from "../page-query.ts";
 import type { ZodApp } from "../zod-app.ts";
 
-const Grant = z.strictObject({
-  issuer: z.string().min(1).max(500),
-  subject: z.string().min(1).max(255),
-  /** Empty: takes all of them away. */
-  scopes: z.array(Scope).max(10),
-});
+const tags = ["Sign-in"];
 
 export function registerGrantRoutes(app: ZodApp, { db }: OperatorsDeps): void {
+  app.get(
+    "/grants",
+    {
+      schema: {
+        tags,
+        summary: "What OpenID subjects may do, who granted it and when",
+        querystring: z.strictObject(pageQuery),
+        response: { 200: GrantList },
+      },
+    },
+    async (request) => listGrants(db, request.query),
+  );
+
   app.post(
     "/grants",
     {
       schema: {
-        tags: ["Sign-in"],
+        tags,
         summary: "Set an OpenID subject's scopes",
-        body: Grant,
-        response: { 200: Grant },
+        body: GrantRequest,
+        response: { 200: GrantView },
       },
     },
-    async (request) => {
-      const { issuer, subject, scopes } = request.body;
-      await grantOidc(db, issuer, subject, scopes, principalOf(request).user);
-      return { issuer, subject, scopes };
-    },
+    async (request) => grantOidc(db, request.body, principalOf(request).user),
   );
 }

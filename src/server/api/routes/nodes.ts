@@ -40,7 +40,8 @@ export function registerNodeRoutes(app: ZodApp, deps: OperatorsDeps): void {
         response: { 201: EnrollmentTokenResponse },
       },
     },
-    async (request, reply) => reply.code(201).send(await createEnrollmentToken(db, request.body)),
+    async (request, reply) =>
+      reply.code(201).send(await createEnrollmentToken(db, request.body, principalOf(request).user)),
   );
 
   app.get(

@@ -9,19 +9,19 @@ import {
 import { BundleTaken, BundleUpload, BundleView } from "../../../core/protocol/keys-api.ts";
 import { checkFirstRun } from "../../auth/first-run-secret.ts";
 import { initialize } from "../../auth/initialize.ts";
+import type { SignInGuard } from "../../auth/sign-in-guard.ts";
 import { principalOf } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
 import { readTrust } from "../trust-view.ts";
 import type { ZodApp } from "../zod-app.ts";
-import { signInLimit } from "./auth.ts";
 
 const tags = ["Trust"];
 
-export function registerTrustRoutes(app: ZodApp, deps: OperatorsDeps): void {
+export function registerTrustRoutes(app: ZodApp, deps: OperatorsDeps, guard: SignInGuard): void {
   app.post(
     "/bootstrap",
     {
-      ...signInLimit(deps),
+      config: { access: "public" },
       schema: {
         tags,
         summary: "What `fairlead init` needs to know of a new server",
@@ -30,7 +30,10 @@ export function registerTrustRoutes(app: ZodApp, deps: OperatorsDeps): void {
       },
     },
     async (request) => {
-      await checkFirstRun(deps.db, deps.firstRunSecretPath, request.body.first_run_secret);
+      const { first_run_secret } = request.body;
+      await guard.attempt(request.ip, async () =>
+        checkFirstRun(deps.db, deps.firstRunSecretPath, first_run_secret),
+      );
       const { key_id, public_key } = (await deps.ring.firstKey()).record;
       return {
         cluster_id: deps.clusterId,
@@ -44,7 +47,7 @@ export function registerTrustRoutes(app: ZodApp, deps: OperatorsDeps): void {
   app.post(
     "/bootstrap/trust-bundle",
     {
-      ...signInLimit(deps),
+      config: { access: "public" },
       schema: {
         tags,
         summary: "Hand in the first trust bundle; the answer holds the first administrator's key",
@@ -54,7 +57,9 @@ export function registerTrustRoutes(app: ZodApp, deps: OperatorsDeps): void {
     },
     async (request) => {
       const { first_run_secret, trust_bundle } = request.body;
-      return { api_key: await initialize(deps, first_run_secret, Buffer.from(trust_bundle, "base64")) };
+      const frame = Buffer.from(trust_bundle, "base64");
+      const api_key = await guard.attempt(request.ip, async () => initialize(deps, first_run_secret, frame));
+      return { api_key };
     },
   );
 
