@@ -49,15 +49,17 @@ export function rolloutText(rollout: RolloutView): string {
       "rollback",
       `tier ${rollout.rollback_tier} (${rollout.migration_type} migration)${rollout.rollback_allowed ? "" : ", not allowed by the intent"}`,
     ],
-    [
-      "intent",
-      rollout.intent === null ? "none" : `${rollout.intent.digest} until ${rollout.intent.not_after}`,
-    ],
+    ["intent", intentText(rollout)],
     ["created", `${rollout.created_at} by ${rollout.created_by}`],
     ["started", rollout.started_at],
     ["ended", rollout.ended_at === null ? null : `${rollout.ended_at}${tookText(rollout)}`],
   ]);
 }
+
+const intentText = ({ intent }: RolloutView): string => {
+  if (intent === null) return "none";
+  return `${intent.digest} ${intent.voided ? "called off" : `until ${intent.not_after}`}`;
+};
 
 const groupOf = ({ group_id, component_index }: RolloutView): string | null =>
   group_id === null ? null : `${group_id}, component ${(component_index ?? 0) + 1}`;

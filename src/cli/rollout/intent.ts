@@ -42,17 +42,18 @@ export function composeIntent(facts: IntentFacts): Intent {
   };
 }
 
-/** Outdates every intent of the profile that was signed before it. Its own window means nothing. */
+/** Outdates every intent of the profile with a lower serial. Its own window means nothing. */
 export function voidIntent(
   facts: Pick<IntentFacts, "clusterId" | "rolloutId" | "now" | "canarySeed"> & {
     readonly profile: ProfileId;
+    readonly serial: number;
   },
 ): Intent {
   const at = (ms: number): string => new Date(ms).toISOString();
   return {
     cluster_id: facts.clusterId,
     rollout_id: facts.rolloutId,
-    serial: facts.now,
+    serial: facts.serial,
     chain_profile_id: facts.profile,
     fingerprint: null,
     run_digest: null,

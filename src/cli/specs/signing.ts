@@ -45,6 +45,10 @@ export const CALL_OFF: readonly OptionSpec[] = [
     about: "sign the empty intent with this key (default: the context's)",
   },
   {
+    flags: "--sign",
+    about: "insist on the signature; also for what was cancelled before without one",
+  },
+  {
     flags: "--no-sign",
     about: "send no empty intent: the first one stays valid until its window closes",
   },

@@ -20,6 +20,7 @@ const DATA = {
     reason: z.string().nullable().default(null),
     applied: z.boolean(),
   }),
+  "rollout.intent_voided": z.object({ reason: z.string().nullable().default(null) }),
   "node.upgrade": z.object({
     status: NodeUpgradeStatus,
     phase: UpgradePhase.nullable(),

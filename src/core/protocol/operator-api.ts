@@ -208,7 +208,10 @@ export const RolloutView = z.strictObject({
   /** For every state that waits, stopped or failed: what and what to do. */
   why: WhyView.nullable(),
   counters: Counters,
-  intent: z.strictObject({ digest: Digest, not_after: Instant }).nullable(),
+  /** `voided`: an empty intent with a higher serial outdates it. */
+  intent: z
+    .strictObject({ digest: Digest, not_after: Instant, serial: z.int(), voided: z.boolean() })
+    .nullable(),
   created_by: z.string(),
   created_at: Instant,
   started_at: Instant.nullable(),

@@ -10,6 +10,9 @@ export interface Waiting {
 }
 
 export interface Explained {
+  readonly id: string;
+  /** Until then nodes still take the signed intent; null: it was called off, is over, or there was none. */
+  readonly intentValidUntil: string | null;
   readonly status: RolloutStatus;
   readonly why: Why | null;
   readonly currentBatch: number;
@@ -20,6 +23,7 @@ export interface Explained {
 }
 
 export function explainRollout(rollout: Explained): Why | null {
+  if (rollout.status === "cancelled" && rollout.intentValidUntil !== null) return unsignedCancel(rollout);
   if (rollout.why !== null) return rollout.why;
   const batch = `batch ${rollout.currentBatch + 1} of ${rollout.batchCount}`;
   switch (rollout.status) {
@@ -46,3 +50,16 @@ function atWork({ inProgress, waiting }: Explained): string {
   const others = waiting.nodes === 1 ? "" : `, and on ${waiting.nodes - 1} more`;
   return `${text}, waiting for ${waiting.profile} on ${waiting.node}${others}`;
 }
+
+/** Whoever steals the control plane could go on with a rollout that its operators have called off. */
+function unsignedCancel({ id, why, intentValidUntil }: Explained): Why {
+  const command = `fairlead rollout cancel ${id.slice(0, 8)} --sign`;
+  const cancelled = why === null ? "cancelled" : why.text;
+  return {
+    code: CANCEL_UNSIGNED,
+    text: `${cancelled}; its signed intent is valid until ${intentValidUntil!}: call it off with \`${command}\``,
+  };
+}
+
+/** A cancel without the empty intent that makes nodes refuse what was signed before it. */
+export const CANCEL_UNSIGNED = "CANCEL_UNSIGNED";

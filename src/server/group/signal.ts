@@ -9,7 +9,7 @@ import type { Transaction } from "../db/database.ts";
 import type { CreateDeps } from "../rollout/create.ts";
 import { reclaimProfile } from "../rollout/reclaim-profile.ts";
 import { refuseChangedSince } from "../rollout/refuse-signal.ts";
-import { voidIntent } from "../rollout/void-intent.ts";
+import { voidIntent, type VoidIntent } from "../rollout/void-intent.ts";
 import { componentRow, loadComponents } from "./load.ts";
 
 export interface GroupWish {
@@ -45,7 +45,7 @@ export async function storeGroupSignal(deps: CreateDeps, wish: GroupWish): Promi
     const [again] = await tx`select 1 from group_signals where idempotency_key = ${key}`;
     if (again !== undefined) return false;
     await refuseIllegal(tx, id, group, kind);
-    for (const { rollout_id, intent } of voids) await callOff(tx, deps, id, { rollout_id, intent });
+    for (const voided of voids) await callOff(tx, deps, id, { ...voided, actor, reason });
     await tx`
       insert into group_signals (group_id, kind, actor, reason, idempotency_key)
       values (${id}, ${kind}, ${actor}, ${reason}, ${key})`;
@@ -53,20 +53,21 @@ export async function storeGroupSignal(deps: CreateDeps, wish: GroupWish): Promi
   });
 }
 
-type VoidIntent = NonNullable<GroupSignalRequest["void_intents"]>[number];
+type VoidComponent = NonNullable<GroupSignalRequest["void_intents"]>[number] &
+  Pick<VoidIntent, "actor" | "reason">;
 
 /** Nodes count serials by profile: components of the same profile are outdated with it, and know it. */
 async function callOff(
   tx: Transaction,
   deps: CreateDeps,
   id: GroupId,
-  { rollout_id, intent }: VoidIntent,
+  { rollout_id, intent, actor, reason }: VoidComponent,
 ): Promise<void> {
   const [component] = await tx<{ profile: string }[]>`
     select chain_profile_id as profile from rollouts where id = ${rollout_id} and group_id = ${id} for update`;
   if (component === undefined)
     throw new FairleadError("INVALID_INPUT", `void_intents: ${rollout_id} is no component of this group`);
-  const serial = await voidIntent(tx, deps, rollout_id, intent);
+  const serial = await voidIntent(tx, deps, { id: rollout_id, bytes: intent, actor, reason });
   await tx`
     update rollouts set void_intent_serial = ${serial}
     where group_id = ${id} and chain_profile_id = ${component.profile} and coalesce(void_intent_serial, 0) < ${serial}`;

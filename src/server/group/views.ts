@@ -69,6 +69,7 @@ function viewOf(row: GroupRecord, rollouts: readonly RolloutView[]): GroupView {
   const { health_wait_ms, created_at_exact: _exact, ...rest } = row;
   const gateUntil = iso(row.gate_until);
   const why = explainGroup({
+    id: row.id,
     status: row.status,
     why: row.why,
     currentComponent: row.current_component,

@@ -2,11 +2,16 @@
 import { Intent } from "../../core/protocol/intent.ts";
 import { decodeFrame } from "../../trust/frame.ts";
 
-export function isCalledOff(row: {
+/** Of a frame that was verified when it was stored. */
+export function serialOf(frame: Buffer): number {
+  const header = Buffer.from(decodeFrame(frame).header).toString("utf8");
+  return Intent.parse(JSON.parse(header)).serial;
+}
+
+export const isCalledOff = (row: {
   readonly intent_frame: Buffer | null;
   readonly void_intent_serial: number | null;
-}): boolean {
-  if (row.void_intent_serial === null || row.intent_frame === null) return false;
-  const header = Buffer.from(decodeFrame(row.intent_frame).header).toString("utf8");
-  return Intent.parse(JSON.parse(header)).serial <= row.void_intent_serial;
-}
+}): boolean =>
+  row.void_intent_serial !== null &&
+  row.intent_frame !== null &&
+  serialOf(row.intent_frame) <= row.void_intent_serial;

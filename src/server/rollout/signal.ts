@@ -4,6 +4,7 @@ import { FairleadError } from "../../core/errors.ts";
 import type { NodeId, RolloutId } from "../../core/ids.ts";
 import type { SignalRequest } from "../../core/protocol/operator-api.ts";
 import type { SignalKind } from "../../core/rollout/states.ts";
+import { isCalledOff } from "./called-off.ts";
 import type { CreateDeps } from "./create.ts";
 import { refuseIllegal, refuseWithoutWindow, type SignalledRollout } from "./refuse-signal.ts";
 import { renewIntent } from "./renew-intent.ts";
@@ -42,9 +43,12 @@ export async function storeSignal(deps: CreateDeps, wish: Wish): Promise<boolean
     if (row === undefined) throw new FairleadError("NOT_FOUND", `no rollout ${id}`);
     const [again] = await tx`select 1 from rollout_signals where idempotency_key = ${key}`;
     if (again !== undefined) return false;
-    await refuseIllegal(tx, row, { kind, nodeId });
+    const voided = { id, bytes: intent ?? "", actor, reason: request.reason ?? null };
+    const isLate = intent !== undefined && kind === "cancel" && isCancelled(row);
+    if (isLate) refuseSecondVoid(row);
+    else await refuseIllegal(tx, row, { kind, nodeId });
     if (intent === undefined) refuseWithoutWindow(row, kind, deps.now());
-    else if (kind === "cancel") await voidIntent(tx, deps, id, intent);
+    else if (kind === "cancel") await voidIntent(tx, deps, voided);
     else {
       const [atWork] =
         await tx`select 1 from rollout_nodes where rollout_id = ${id} and status = 'in_progress' limit 1`;
@@ -52,9 +56,22 @@ export async function storeSignal(deps: CreateDeps, wish: Wish): Promise<boolean
         throw new FairleadError("STATE_MOVED", "nodes are at work under the present intent: wait for them");
       await renewIntent(tx, deps, id, intent);
     }
+    // The signature of a cancel that took effect before asks the rollout for nothing more.
     await tx`
-      insert into rollout_signals (rollout_id, kind, node_id, actor, reason, idempotency_key)
-      values (${id}, ${kind}, ${nodeId}, ${actor}, ${request.reason ?? null}, ${key})`;
+      insert into rollout_signals (rollout_id, kind, node_id, actor, reason, idempotency_key, consumed_at, applied)
+      values (${id}, ${kind}, ${nodeId}, ${actor}, ${request.reason ?? null}, ${key},
+        ${isLate ? new Date(deps.now()) : null}, ${isLate ? true : null})`;
     return true;
   });
+}
+
+/** By an operator without a release key, or in the console. */
+const isCancelled = ({ status, cancel_requested }: SignalledRollout): boolean =>
+  status === "cancelled" || cancel_requested;
+
+function refuseSecondVoid(row: SignalledRollout): void {
+  const refusal =
+    row.intent_frame === null ? "no intent was signed for this rollout" : "it is called off already";
+  if (row.intent_frame === null || isCalledOff(row))
+    throw new FairleadError("ILLEGAL_TRANSITION", refusal, { status: row.status, signal: "cancel" });
 }

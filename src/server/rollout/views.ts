@@ -10,6 +10,7 @@ import { NODE_UPGRADE_STATUSES, type RolloutStatus } from "../../core/rollout/st
 import { actionIndexOf } from "../../core/upgrade/phases.ts";
 import type { Database } from "../db/database.ts";
 import { decodeCursor, encodeCursor } from "../api/cursor.ts";
+import { isCalledOff, serialOf } from "./called-off.ts";
 
 export interface RolloutFilter {
   readonly status?: RolloutStatus | undefined;
@@ -105,7 +106,10 @@ interface RolloutRecord {
   readonly counts: Record<string, number> | null;
   readonly waiting: Waiting | null;
   readonly intent_digest: string | null;
+  readonly intent_frame: Buffer | null;
   readonly intent_not_after: Date | null;
+  readonly void_intent_serial: number | null;
+  readonly db_now: Date;
   readonly canary_approved_at: Date | null;
   readonly created_at: Date;
   readonly created_at_exact: string;
@@ -118,7 +122,8 @@ const columns = (db: Database) => db`
     r.target_binary_url, r.target_binary_checksum, r.manifest_content_hash, r.migration_type, r.strategy, r.batch_size,
     r.canary_size, r.force_continue, r.skip_validation, r.max_unavailable, r.rollback_requested, r.rollback_allowed,
     r.canary_approved_by, r.canary_approved_at, r.batch_count, r.current_batch, r.failure_threshold, r.health_wait_ms, r.health_until, r.status, r.pause_requested,
-    r.cancel_requested, r.why, r.total_nodes, r.intent_digest, r.intent_not_after, r.created_by, r.created_at,
+    r.cancel_requested, r.why, r.total_nodes, r.intent_digest, r.intent_frame, r.intent_not_after,
+    r.void_intent_serial, now() as db_now, r.created_by, r.created_at,
     r.created_at::text as created_at_exact, r.started_at, r.ended_at, counted.counts, waiting.waiting
   from rollouts r
   left join lateral (
@@ -139,13 +144,20 @@ function viewOf(row: RolloutRecord): RolloutView {
     total_nodes,
     health_wait_ms,
     created_at_exact: _exact,
-    intent_digest,
-    intent_not_after,
+    intent_digest: _digest,
+    intent_frame: _frame,
+    intent_not_after: _until,
+    void_intent_serial: _serial,
+    db_now,
     ...rest
   } = row;
+  const intent = intentOf(row);
+  const isOpen = intent !== null && !intent.voided && Date.parse(intent.not_after) > db_now.getTime();
   const counters = Object.fromEntries(NODE_UPGRADE_STATUSES.map((status) => [status, counts?.[status] ?? 0]));
   const healthUntil = iso(row.health_until);
   const why = explainRollout({
+    id: row.id,
+    intentValidUntil: isOpen ? intent.not_after : null,
     status: row.status,
     why: row.why,
     currentBatch: row.current_batch,
@@ -161,10 +173,16 @@ function viewOf(row: RolloutRecord): RolloutView {
     health_until: healthUntil,
     why,
     counters: { total: total_nodes, ...counters },
-    intent: intent_digest === null ? null : { digest: intent_digest, not_after: iso(intent_not_after) },
+    intent,
     canary_approved_at: iso(row.canary_approved_at),
     created_at: iso(row.created_at),
     started_at: iso(row.started_at),
     ended_at: iso(row.ended_at),
   });
+}
+
+function intentOf(row: RolloutRecord) {
+  const { intent_digest: digest, intent_frame: frame, intent_not_after: until } = row;
+  if (digest === null || frame === null || until === null) return null;
+  return { digest, not_after: until.toISOString(), serial: serialOf(frame), voided: isCalledOff(row) };
 }

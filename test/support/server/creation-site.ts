@@ -7,6 +7,7 @@ import { NodeId } from "../../../src/core/ids.ts";
 import { createGroupService } from "../../../src/server/group/service.ts";
 import { createManifestReader } from "../../../src/server/manifests/reader.ts";
 import { createRolloutService } from "../../../src/server/rollout/service.ts";
+import { generateSigner, type Signer } from "../../../src/trust/keys.ts";
 import { startTestDatabases } from "../database.ts";
 import { administrator } from "./operators-client.ts";
 import { initializeSite, makeSite, startOperators } from "./site.ts";
@@ -34,7 +35,10 @@ export async function startCreationSite() {
   const config = join(site.folder, "config");
   const manifests = createManifestReader(() => config);
   // Without required signatures: what is signed, and that it must be, is the CLI's and the agents' tests.
-  const { content: bundle } = signTrustBundle(site, { bundle: { intents_required: false } });
+  const release = generateSigner().signer;
+  const { content: bundle } = signTrustBundle(site, {
+    bundle: { intents_required: false, release_keys: [releaseKeyOf(release)] },
+  });
   const intents = { clusterId: site.clusterId, bundle: async () => bundle };
   const deps = { db, manifests, intents, now: Date.now, nudge: () => undefined, nudgeGroup: () => undefined };
   const app = await startOperators(db, site, {
@@ -55,6 +59,9 @@ export async function startCreationSite() {
     db,
     app,
     config,
+    clusterId: site.clusterId,
+    /** Trusted by the site's bundle. */
+    release,
     ask: await administrator(app, db),
     async write(path: string, text: string): Promise<void> {
       await mkdir(dirname(join(config, path)), { recursive: true });
@@ -82,6 +89,14 @@ export async function startCreationSite() {
     },
   };
 }
+
+const releaseKeyOf = ({ record }: Signer) => ({
+  ...record,
+  valid_from: "2020-01-01T00:00:00.000Z",
+  valid_until: "2100-01-01T00:00:00.000Z",
+  name: "release",
+  profiles: [],
+});
 
 export const manualRequest = (changes: object = {}): Record<string, unknown> => ({
   id: randomUUID(),

@@ -57,7 +57,7 @@ export const rolloutSample = (more: Partial<Record<keyof RolloutView, unknown>> 
       failed_rollback: 0,
       skipped: 0,
     },
-    intent: { digest: DIGEST, not_after: "2026-01-02T00:00:00.000Z" },
+    intent: { digest: DIGEST, not_after: "2026-01-02T00:00:00.000Z", serial: 1_000, voided: false },
     created_by: "admin",
     created_at: "2026-01-01T00:00:00.000Z",
     started_at: "2026-01-01T00:00:00.000Z",

@@ -62,6 +62,8 @@ test("an assignment is {current, target} or {target, rollback}, one per profile,
 });
 
 const AT_WORK: Explained = {
+  id: "3f2a0000",
+  intentValidUntil: "2026-01-02T00:00:00Z",
   status: "running",
   why: null,
   currentBatch: 0,
@@ -77,6 +79,7 @@ test.each([
   ["that nodes are at work", { status: "running" }, "UPGRADING"],
   ["that health is observed", { status: "running", healthUntil: "2026-01-01T00:00:00Z" }, "OBSERVING_HEALTH"],
   ["nothing, for it is done", { status: "completed" }, undefined],
+  ["that its cancel is not signed", { status: "cancelled" }, "CANCEL_UNSIGNED"],
 ] as const)("a rollout explains %s", (_, changes, code) => {
   expect(explainRollout({ ...AT_WORK, ...changes })?.code).toBe(code);
 });

@@ -113,7 +113,7 @@ const WORDING: Record<SignalKind, Wording> = {
   cancel: {
     title: "Cancel this rollout?",
     effect:
-      "Nodes at work finish; all nodes not begun are skipped. Upgraded nodes stay upgraded. This cannot be undone.",
+      "Nodes at work finish; all nodes not begun are skipped. Upgraded nodes stay upgraded. This cannot be undone. The signed intent stays valid until the cancel is signed with `fairlead rollout cancel --sign`.",
     confirm: "Cancel rollout",
     isDanger: true,
     back: "Keep rollout",

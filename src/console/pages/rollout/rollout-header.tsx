@@ -43,17 +43,18 @@ export function RolloutHeader({ rollout }: { readonly rollout: RolloutView }) {
             name="target checksum"
           />
         </li>
-        <li>
-          {rollout.intent === null
-            ? "no signed intent"
-            : `signed intent until ${dateTimeText(rollout.intent.not_after)}`}
-        </li>
+        <li>{intentFact(rollout.intent)}</li>
         <li>
           created by {rollout.created_by}, {dateTimeText(rollout.created_at)}
         </li>
       </ul>
     </header>
   );
+}
+
+function intentFact(intent: RolloutView["intent"]): string {
+  if (intent === null) return "no signed intent";
+  return intent.voided ? "signed intent called off" : `signed intent until ${dateTimeText(intent.not_after)}`;
 }
 
 function strategyFacts(rollout: RolloutView): readonly string[] {

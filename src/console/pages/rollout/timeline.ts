@@ -76,6 +76,8 @@ function entryOf(event: FleetEvent): TimelineEntry | null {
       const title = `${ASKED[signal]} ${applied ? "requested" : "requested too late: not applied"}`;
       return { ...base, tone: applied ? "neutral" : "warn", title, who: actor, why: reason };
     }
+    case "rollout.intent_voided":
+      return { ...base, tone: "neutral", title: "Signed intent called off", why: event.data.reason };
     case "node.upgrade": {
       const { status, error } = event.data;
       if (event.nodeId === null || (!isSettled(status) && error === null)) return null; // 1
