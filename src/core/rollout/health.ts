@@ -16,6 +16,7 @@ export interface HealthFacts {
   readonly applicationHealth: (typeof APPLICATION_HEALTH)[number] | null;
   readonly syncStatus: (typeof SYNC_STATUS)[number] | null;
   readonly nodeState: NodeState;
+  /** Within the health wait. */
   readonly restarts: number;
   readonly runningFingerprint: Digest | null;
 }
@@ -60,7 +61,7 @@ export function judgeHealth(
   if (!isHeard(facts, wait))
     return unhealthy("HEALTH_NO_HEARTBEAT", "no heartbeat since the program started, or none any more");
   if (facts.restarts >= LIMITS.crashLoopRestarts) {
-    return unhealthy("HEALTH_CRASH_LOOP", `${facts.restarts} restarts since the program started`);
+    return unhealthy("HEALTH_CRASH_LOOP", `${facts.restarts} restarts within the health wait`);
   }
   if (facts.applicationHealth === "critical")
     return unhealthy("HEALTH_CRITICAL", "the program's probe is refused");

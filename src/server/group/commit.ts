@@ -6,6 +6,7 @@ import type { Json } from "../../core/json.ts";
 import { isGroupActive } from "../../core/group/states.ts";
 import type { Transaction } from "../db/database.ts";
 import { appendEvents, type NewEvent } from "../events/append.ts";
+import { countRestartsFromNow } from "../rollout/restarts.ts";
 import type { LoadedGroup } from "./load.ts";
 
 export async function commitGroup(
@@ -16,6 +17,7 @@ export async function commitGroup(
   const { id } = rows.group;
   await signalComponents(tx, rows, decision);
   await consume(tx, rows, decision);
+  await beginWatch(tx, rows, decision);
   await patchGroup(tx, id, decision, revision, now);
   await appendEvents(
     tx,
@@ -37,6 +39,17 @@ async function signalComponents(tx: Transaction, rows: GroupRows, decision: Grou
     idempotency_key: `${id}:${rolloutId}:${kind}:${randomUUID()}`,
   }));
   await tx`insert into rollout_signals ${tx(signals)}`;
+}
+
+/** The watch over a completed component begins: restarts from before it are no part of it. */
+async function beginWatch(
+  tx: Transaction,
+  { group: before, components }: GroupRows,
+  { group }: GroupDecision,
+): Promise<void> {
+  const component = components[group.currentComponent];
+  if (component === undefined || group.gateUntil === null || group.gateUntil === before.gateUntil) return;
+  if (before.healthWaitMs > 0) await countRestartsFromNow(tx, component.id, tx`rn.status = 'succeeded'`);
 }
 
 async function consume(tx: Transaction, rows: GroupRows, { appliedSignals }: GroupDecision): Promise<void> {

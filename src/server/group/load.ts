@@ -119,7 +119,7 @@ async function loadGate(
   if (component?.status !== "completed" || group.gate_until === null || group.gate_until.getTime() > now)
     return [];
   const rows = await tx<(HealthRecord & { node_id: NodeId })[]>`
-    select rn.node_id, ${stateOf(tx)} as state, hb.received_at, program.report as program
+    select rn.node_id, rn.restarts_before, ${stateOf(tx)} as state, hb.received_at, program.report as program
     from rollout_nodes rn
     join nodes n on n.id = rn.node_id
     left join node_profiles np on np.node_id = rn.node_id and np.chain_profile_id = ${component.chain_profile_id}

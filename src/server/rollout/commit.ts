@@ -21,6 +21,7 @@ import { canGoBack } from "./load-next.ts";
 import type { LoadedRollout } from "./load.ts";
 import { failureEvent, failureIncidents, markFailed, notLaunched, notSettled } from "./node-failures.ts";
 import { draftParcel, type ParcelDrafts } from "./parcel.ts";
+import { countRestartsFromNow } from "./restarts.ts";
 import { settleNodes } from "./settle.ts";
 import { notifyNodes } from "./wake.ts";
 
@@ -51,6 +52,7 @@ export async function commitDecision(
   const failures = [...launched.failed.map(notLaunched), ...published.failed.map(notSettled)];
   await markFailed(tx, id, failures, now);
   if (decision.skipPending) await skipRest(tx, id);
+  if (beginsWait(rows, decision)) await countRestartsFromNow(tx, id, tx`rn.upgrade_phase = 'VERIFYING'`);
   const movedIds = moved.map(({ nodeId }) => nodeId);
   const wakeAt = failures.length > 0 ? now + 1 : decision.wakeAt; // what failed here is judged by the next step
   await pipelined(
@@ -74,6 +76,10 @@ export interface Committed {
   readonly parcels: ParcelDrafts;
   readonly wakeAt: number | null;
 }
+
+/** A wait of no length is over at once: then restarts count from the start of the program. */
+const beginsWait = ({ rollout: before }: RolloutRows, { rollout }: RolloutDecision): boolean =>
+  before.healthWaitMs > 0 && rollout.healthUntil !== null && rollout.healthUntil !== before.healthUntil;
 
 /** Nodes never attempted, and retries that never began. */
 async function skipRest(tx: Transaction, id: RolloutId): Promise<void> {

@@ -10,20 +10,22 @@ import type { NodeUpgradeStatus } from "../../core/rollout/states.ts";
 import type { Direction } from "../../core/upgrade/job.ts";
 import type { UpgradePhase } from "../../core/upgrade/phases.ts";
 import type { Transaction } from "../db/database.ts";
+import { restartsSince } from "./restarts.ts";
 import { ms, type RolloutRecord } from "./rollout-record.ts";
 
 export interface HealthRecord {
+  readonly restarts_before: number;
   readonly state: NodeState;
   readonly received_at: Date | null;
   readonly program: ProgramReport | null;
 }
 
-export const factsOf = ({ state, received_at, program }: HealthRecord): HealthFacts => ({
+export const factsOf = ({ state, received_at, program, restarts_before }: HealthRecord): HealthFacts => ({
   heartbeatAt: ms(received_at),
   applicationHealth: program?.application_health ?? null,
   syncStatus: program?.sync_status ?? null,
   nodeState: state,
-  restarts: program?.restarts ?? 0,
+  restarts: restartsSince(program?.restarts ?? 0, restarts_before),
   runningFingerprint: program?.running_fingerprint ?? null,
 });
 
@@ -139,7 +141,7 @@ async function read(
   const rows = await tx<NodeRecord[]>`
     select rn.node_id, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct, rn.waiting_for,
       rn.direction, rn.attempt_count, rn.command_id, rn.launched_at, rn.installed_at, rn.error_code, rn.error_message,
-      rn.retry_requested,
+      rn.retry_requested, rn.restarts_before,
       rn.previous_checksum, state.fingerprint as recorded, n.labels->>${rollout.max_unavailable?.label ?? ""} as label_value,
       ${stateOf(tx)} as state, ${isAwayElsewhere(tx, rollout)} as away_elsewhere, hb.received_at,
       program.report as program
