@@ -2,8 +2,10 @@
  * Heartbeats: every 30 seconds, every 10 while an upgrade runs, and at once when something changed.
  * Programs are looked at every second around an upgrade and every ten seconds otherwise: an idle agent stays idle.
  */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import { LIMITS } from "../core/limits.ts";
-import type { Heartbeat, ProgramReport } from "../core/protocol/agent-api.ts";
+import type { AgentInstance, Heartbeat, ProgramReport } from "../core/protocol/agent-api.ts";
 import { sleep, type Clock } from "../host/clock.ts";
 import type { Logger } from "../host/log.ts";
 import type { Ledger } from "./authority/ledger.ts";
@@ -30,6 +32,14 @@ export interface PulseDeps {
 }
 
 export function createPulse({ programs, snapshots, ledger, link, clock, log }: PulseDeps) {
+  const instance: AgentInstance = {
+    id: randomUUID(),
+    host:
+      hostname()
+        .replaceAll(/[^!-~]/g, "?")
+        .slice(0, 253) || "unknown",
+    started_at: new Date(clock.now()).toISOString(),
+  };
   let upgrading = false;
   let watchUntil = clock.monotonic() + WATCH_AFTER_START_MS;
   let wake: () => void = () => {};
@@ -41,6 +51,7 @@ export function createPulse({ programs, snapshots, ledger, link, clock, log }: P
       applied: snapshots.versions(),
       programs: await programs.report(),
       last_rejection: ledger.lastRejection(),
+      instance,
     };
   }
 

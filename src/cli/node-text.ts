@@ -2,6 +2,7 @@
 import { ERROR_CODES } from "../core/error-codes.ts";
 import { isErrorCode } from "../core/errors.ts";
 import { CLAIMED_HEALTH, worstHealth, type ClaimedHealth } from "../core/health/claim.ts";
+import { COPIED_REMEDY } from "../core/incident/copied-identity.ts";
 import type { NodeProfileView, NodeView, ProgramView } from "../core/protocol/operator-api.ts";
 import { ageOf } from "./duration.ts";
 import { fields, table } from "./output.ts";
@@ -45,6 +46,7 @@ export function nodeText(node: NodeView, now: number): string {
       ["replaced by", node.replaced_by],
       ["applied", applied.length === 0 ? "nothing yet" : applied.join(", ")],
     ]),
+    ...copiesText(node, now),
     ...node.programs.map(
       (program) => `program ${program.chain_profile_id}\n${indent(programText(program, now))}`,
     ),
@@ -58,6 +60,17 @@ const profileLine = ({ chain_profile_id, state, binary_version }: NodeProfileVie
   "profile",
   `${chain_profile_id}, version ${binary_version ?? "-"}, ${state}`,
 ];
+
+function copiesText({ name, copies }: NodeView, now: number): string[] {
+  if (copies.length === 0) return [];
+  const lines = copies.map(({ host, address, started_at, heard_at }) => {
+    const heard = heard_at === null ? "" : `, heard ${ageOf(heard_at, now)} ago`;
+    return `${host} at ${address ?? "an unknown address"}, agent started ${started_at}${heard}`;
+  });
+  return [
+    `COPIED KEY: more than one machine speaks as ${name}\n${indent([...lines, `what to do: ${COPIED_REMEDY}`].join("\n"))}`,
+  ];
+}
 
 const programText = (program: ProgramView, now: number): string =>
   fields([

@@ -59,6 +59,7 @@ export const INCIDENT_CATEGORIES = [
   "upgrade_rollback_failed",
   "upgrade_stalled",
   "clock_disagrees",
+  "identity_copied",
 ] as const;
 export const NOTIFICATIONS = [
   "rollout_started",

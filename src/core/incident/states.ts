@@ -6,6 +6,7 @@ export const INCIDENT_CATEGORIES = [
   "upgrade_rollback_failed",
   "upgrade_stalled",
   "clock_disagrees",
+  "identity_copied",
 ] as const;
 export const IncidentCategory = z.enum(INCIDENT_CATEGORIES);
 export type IncidentCategory = z.infer<typeof IncidentCategory>;

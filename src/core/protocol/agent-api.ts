@@ -112,12 +112,25 @@ export const ProgramReport = z.strictObject({
 });
 export type ProgramReport = z.infer<typeof ProgramReport>;
 
+/**
+ * One run of an agent. The id is made at its start and kept in memory only: a copied disk does not copy it, and an id
+ * that was followed by another never speaks again unless a second machine holds the same key.
+ */
+export const AgentInstance = z.strictObject({
+  id: Uuid,
+  /** The machine's name for itself, for people. */
+  host: LongText(253).regex(/^[!-~]+$/),
+  started_at: Instant,
+});
+export type AgentInstance = z.infer<typeof AgentInstance>;
+
 export const Heartbeat = z.strictObject({
   at: Instant,
   agent_version: LongText(50),
   applied: AppliedVersions,
   programs: z.array(ProgramReport).max(100),
   last_rejection: Rejection.nullable(),
+  instance: AgentInstance.optional(),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 

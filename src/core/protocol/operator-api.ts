@@ -128,6 +128,15 @@ export const ProfileAddRequest = z.strictObject({
 });
 export const ProfileRemoveRequest = ProfileAddRequest.pick({ reason: true });
 
+/** An agent that speaks in a node's name, where more than one does. */
+const SpeakingAgentView = z.strictObject({
+  id: Uuid,
+  host: z.string(),
+  address: z.string().nullable(),
+  started_at: Instant,
+  heard_at: Instant.nullable(),
+});
+
 export const NodeView = z.strictObject({
   id: NodeId,
   name: z.string(),
@@ -145,6 +154,8 @@ export const NodeView = z.strictObject({
   /** The revoked node whose name this one took over, and the node that took over this one's (SNAP-20). */
   replaces: NodeId.nullable().default(null),
   replaced_by: NodeId.nullable().default(null),
+  /** Two machines use this node's key: the agents that spoke in its name, newest first. Empty: one machine. */
+  copies: z.array(SpeakingAgentView).default([]),
   last_heartbeat_at: Instant.nullable(),
   agent_version: z.string().nullable(),
   programs: z.array(ProgramView),

@@ -11,6 +11,8 @@ import { parseBody } from "../api/parse-body.ts";
 
 export interface ReceivedHeartbeat {
   readonly nodeId: NodeId;
+  /** Where it came from. */
+  readonly address?: string | null;
   /** Of everything but the time; null when the body is not laid out as agents write it. */
   readonly digest: string | null;
   /** The node's clock when it measured; null where the digest is. */
@@ -21,6 +23,7 @@ export interface ReceivedHeartbeat {
 
 export function receivedHeartbeat(
   nodeId: NodeId,
+  address: string,
   body: unknown,
   parseJson: (bytes: Buffer) => unknown,
 ): ReceivedHeartbeat {
@@ -28,6 +31,7 @@ export function receivedHeartbeat(
   const time = bytes === null ? null : timeIn(bytes);
   return {
     nodeId,
+    address,
     digest: time === null ? null : hash("sha256", bytes!.subarray(time.end), "base64"),
     clockMs: time === null ? null : Date.parse(time.text),
     read: () => parseBody(Heartbeat, bytes === null ? body : parseJson(bytes)),

@@ -8,6 +8,7 @@
  * 3. One that overtook a report is newer than what that brings, and older than its arrival: its row's time moves. Otherwise
  *    a node that is well would wait for its next heartbeat to be found so. It has to speak of the same instances: where a
  *    clock was set back, what seems newer may be from before the upgrade.
+ * 4. An agent that was followed by another one and speaks again is noted with the time: two machines hold one key.
  */
 import type { NodeId } from "../../core/ids.ts";
 import type { Heartbeat } from "../../core/protocol/agent-api.ts";
@@ -17,6 +18,8 @@ import type { ReceivedHeartbeat } from "./heartbeat-body.ts";
 
 export interface NodeHeartbeat {
   readonly nodeId: NodeId;
+  /** Where it came from, as far as that is known. */
+  readonly address?: string | null;
   readonly heartbeat: Heartbeat;
   readonly digest: string | null;
 }
@@ -65,6 +68,7 @@ async function touchUnchanged(db: Queryable, items: readonly Item[]): Promise<re
   const isTouched = unchanged.length === 0 || (await touch(db, unchanged)) === unchanged.length;
   return (isTouched ? items.filter(({ heartbeat }) => heartbeat !== null) : items).map((item) => ({
     nodeId: item.nodeId,
+    address: item.address ?? null,
     digest: item.digest,
     heartbeat: item.heartbeat ?? item.read(),
   }));
@@ -88,8 +92,8 @@ export async function upsertHeartbeats(db: Queryable, items: readonly NodeHeartb
   const column = (pick: (item: NodeHeartbeat) => string | null) => ordered.map(pick);
   const { count } = await db`
     insert into node_heartbeats as newest
-      (node_id, received_at, measured_at, agent_version, applied, programs, last_rejection, content_digest)
-    select node_id, clock_timestamp(), measured_at, agent_version, applied::jsonb, programs::jsonb, last_rejection::jsonb, digest
+      (node_id, received_at, measured_at, agent_version, applied, programs, last_rejection, content_digest, instances)
+    select node_id, clock_timestamp(), measured_at, agent_version, applied::jsonb, programs::jsonb, last_rejection::jsonb, digest, instances::jsonb
     from unnest(
       ${column((item) => item.nodeId)}::uuid[],
       ${column((item) => item.heartbeat.at)}::text[]::timestamptz[],
@@ -97,15 +101,27 @@ export async function upsertHeartbeats(db: Queryable, items: readonly NodeHeartb
       ${column((item) => JSON.stringify(item.heartbeat.applied))}::text[],
       ${column((item) => JSON.stringify(item.heartbeat.programs))}::text[],
       ${column((item) => (item.heartbeat.last_rejection === null ? null : JSON.stringify(item.heartbeat.last_rejection)))}::text[],
-      ${column((item) => item.digest)}::text[]
-    ) as t(node_id, measured_at, agent_version, applied, programs, last_rejection, digest)
+      ${column((item) => item.digest)}::text[],
+      ${column(instancesOf)}::text[]
+    ) as t(node_id, measured_at, agent_version, applied, programs, last_rejection, digest, instances)
     on conflict (node_id) do update set received_at = excluded.received_at, measured_at = excluded.measured_at,
       agent_version = excluded.agent_version, applied = excluded.applied, programs = excluded.programs,
-      last_rejection = excluded.last_rejection, content_digest = excluded.content_digest
+      last_rejection = excluded.last_rejection, content_digest = excluded.content_digest,
+      instances = case
+        when excluded.instances = '[]' or excluded.instances->0->'id' = newest.instances->0->'id' then newest.instances
+        else next_instances(newest.instances, excluded.instances->0) end,
+      instance_returns = case
+        when excluded.instances->0->'id' = newest.instances->0->'id'
+          or not newest.instances @> jsonb_build_array(jsonb_build_object('id', excluded.instances->0->'id'))
+        then newest.instance_returns
+        else (clock_timestamp() || newest.instance_returns)[1:2] end -- (4)
     where excluded.measured_at >= newest.measured_at
       or newest.received_at < clock_timestamp() - make_interval(secs => ${CLOCK_SET_BACK_SECONDS})`; // (2)
   return count;
 }
+
+const instancesOf = ({ heartbeat: { instance }, address }: NodeHeartbeat): string =>
+  JSON.stringify(instance === undefined ? [] : [{ ...instance, address: address ?? null }]);
 
 /** That came with reports, in their transaction. */
 export async function upsertReported(tx: Queryable, items: readonly NodeHeartbeat[]): Promise<void> {

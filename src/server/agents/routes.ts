@@ -40,7 +40,7 @@ export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps)
   app.register(async (scope) => {
     const parseJson = keepJsonBytes(scope);
     scope.post("/agent/v1/heartbeat", async (request, reply) => {
-      const received = receivedHeartbeat(request.nodeId, request.body, parseJson);
+      const received = receivedHeartbeat(request.nodeId, request.ip, request.body, parseJson);
       await deps.storeHeartbeat(received);
       if (received.clockMs !== null) deps.hearClock?.(request.nodeId, received.clockMs);
       return reply.code(204).send();

@@ -4,6 +4,7 @@ import { FairleadError } from "../../core/errors.ts";
 import { claimedProgram, contactOf } from "../../core/health/claim.ts";
 import { NodeId } from "../../core/ids.ts";
 import type { NodeState, ProgramReport } from "../../core/protocol/agent-api.ts";
+import { copySeenMs, type SpeakingAgent } from "../../core/incident/copied-identity.ts";
 import { NodeView } from "../../core/protocol/operator-api.ts";
 import type { Database } from "../db/database.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
@@ -54,6 +55,8 @@ const selectNodes = (db: Database) => db`
   select clock_timestamp() as read_at, n.id, n.name, s.state, profiles.profiles, n.node_type, n.roles, n.labels,
          n.enrolled_at, n.revoked_at, n.replaces, (select s.id from nodes s where s.replaces = n.id) as replaced_by,
          hb.received_at, hb.agent_version, hb.programs, hb.applied, hb.last_rejection,
+         case when hb.instance_returns[2] > clock_timestamp() - ${copySeenMs} * interval '1 millisecond'
+           then hb.instances else '[]' end as copies,
          (select max(c.not_after) from node_certificates c where c.node_id = n.id and c.revoked_at is null) as not_after
   from nodes n
   left join node_heartbeats hb on hb.node_id = n.id
@@ -80,6 +83,7 @@ interface NodeRow {
   readonly revoked_at: Date | null;
   readonly replaces: string | null;
   readonly replaced_by: string | null;
+  readonly copies: readonly SpeakingAgent[];
   readonly received_at: Date | null;
   readonly agent_version: string | null;
   readonly programs: readonly ProgramReport[] | null;
@@ -110,6 +114,10 @@ function nodeView(row: NodeRow): NodeView {
     revoked_at: row.revoked_at?.toISOString() ?? null,
     replaces: row.replaces,
     replaced_by: row.replaced_by,
+    copies: row.copies.map(({ heard_at, ...agent }) => ({
+      ...agent,
+      heard_at: heard_at === undefined ? null : new Date(heard_at).toISOString(),
+    })),
     last_heartbeat_at: row.received_at?.toISOString() ?? null,
     agent_version: row.agent_version,
     programs:

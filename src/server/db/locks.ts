@@ -10,4 +10,5 @@ export const LOCKS = {
   model: 7_402_010,
   profiles: 7_402_011,
   apiKeys: 7_402_012,
+  copies: 7_402_017,
 } as const;

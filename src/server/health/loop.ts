@@ -4,6 +4,7 @@ import type { Logger } from "../../host/log.ts";
 import type { Database } from "../db/database.ts";
 import { repeat } from "../repeat.ts";
 import { freeStuckNodes } from "./cleanup.ts";
+import { lookForCopies } from "./copied-identities.ts";
 import { CHANGES_MAX, evaluateHealth } from "./evaluate.ts";
 
 const CLEANUPS_PER_LIMIT = 30;
@@ -28,9 +29,12 @@ export function startHealthLoops(
         log.warn("nodes were stuck in maintenance and are freed", { nodes: freed });
     },
   );
+  const copies = repeat("looking for copied keys", LIMITS.healthLookMs, log, async () => {
+    await lookForCopies(db);
+  });
   return {
     async stop() {
-      await Promise.all([evaluating.stop(), cleaning.stop()]);
+      await Promise.all([evaluating.stop(), cleaning.stop(), copies.stop()]);
     },
   };
 }

@@ -131,6 +131,7 @@ function nodeAt(index: number, isDown: boolean): NodeView {
     revoked_at: null,
     replaces: null,
     replaced_by: null,
+    copies: [],
     last_heartbeat_at: heard,
     agent_version: "0.1.0",
     programs: [claimedProgram(report, contact, heard)],

@@ -1,6 +1,7 @@
 // How often a node is heard of. Time is the test's own.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createPulse, type PulseDeps } from "../../../src/agent/pulse.ts";
+import { Heartbeat } from "../../../src/core/protocol/agent-api.ts";
 import { silentLogger } from "../../../src/host/log.ts";
 
 const AT = "2026-01-31T12:00:00.000Z";
@@ -8,6 +9,7 @@ const AT = "2026-01-31T12:00:00.000Z";
 const LOOK_IDLE_MS = 10_000;
 const LOOK_BUSY_MS = 500;
 
+let deps: PulseDeps;
 let leaving: AbortController;
 let beats: number[];
 let pulse: ReturnType<typeof createPulse>;
@@ -18,16 +20,16 @@ beforeEach(() => {
   leaving = new AbortController();
   beats = [];
   const now = () => Date.now();
-  const deps = {
+  deps = {
     programs: { report: async () => [] },
     snapshots: { versions: () => ({}) },
     ledger: { lastRejection: () => null },
     link: () => ({ heartbeat: async () => void beats.push(Date.now()) }),
     clock: { now, monotonic: now },
     log: silentLogger,
-  };
+  } as unknown as PulseDeps;
   vi.setSystemTime(AT);
-  pulse = createPulse(deps as unknown as PulseDeps);
+  pulse = createPulse(deps);
   running = pulse.run(leaving.signal);
 });
 afterEach(async () => {
@@ -60,4 +62,12 @@ test("ROLL-7: while it is upgraded every ten, and afterwards every thirty again"
   expect(Math.max(...during)).toBeLessThan(10_000 + LOOK_BUSY_MS + 1);
   pulse.busy(false);
   expect(Math.min(...(await gaps(5)))).toBeGreaterThanOrEqual(30_000);
+});
+
+test("an agent says who it is by an id that is its own for as long as it runs, and another one's after a restart", async () => {
+  const [first, again] = [await pulse.measure(), await pulse.measure()];
+  const restarted = await createPulse(deps).measure();
+  expect(Heartbeat.parse(first).instance).toMatchObject({ started_at: AT });
+  expect(again.instance).toEqual(first.instance);
+  expect(restarted.instance!.id).not.toBe(first.instance!.id);
 });

@@ -131,6 +131,24 @@ describe("what is shown of nodes and rollouts (USE-2, USE-4)", () => {
     });
   });
 
+  test("node show names the machines that share a copied key, and says what to do", async () => {
+    const machine = (n: number, host: string) => ({
+      id: uuid(n),
+      host,
+      address: `10.0.0.${n}`,
+      started_at: "2026-01-01T00:00:00.000Z",
+      heard_at: null,
+    });
+    const copies = [machine(1, "rack-1"), machine(2, "rack-2")];
+    const { env } = await site([nodeSample(1, { copies }), nodeSample(2)]);
+    const text = (await fairlead(["node", "show", "node-1"], { env })).out;
+    expect(text).toContain("COPIED KEY");
+    expect(text).toContain("rack-1 at 10.0.0.1");
+    expect(text).toContain("rack-2 at 10.0.0.2");
+    expect(text).toContain("enroll each machine with a token of its own");
+    expect((await fairlead(["node", "show", "node-2"], { env })).out).not.toContain("COPIED KEY");
+  });
+
   test("lists read every page, as a table and as JSON", async () => {
     const { env } = await site(
       [1, 2, 3].map((n) => nodeSample(n)),

@@ -104,6 +104,7 @@ export const fleetNode = (index: number, over: Partial<NodeView> = {}): NodeView
   revoked_at: null,
   replaces: null,
   replaced_by: null,
+  copies: [],
   last_heartbeat_at: AT,
   agent_version: "0.1.0",
   programs: [],

@@ -34,6 +34,11 @@ export function NodeFacts({ node }: { readonly node: NodeView }) {
           {node.certificate_expires_at === null ? "none" : dateTimeText(node.certificate_expires_at)}
         </Fact>
         {node.revoked_at === null ? null : <Fact name="Revoked">{dateTimeText(node.revoked_at)}</Fact>}
+        {node.copies.length === 0 ? null : (
+          <Fact name="Copied key">
+            {node.copies.map(({ host, address }) => `${host} (${address ?? "unknown address"})`).join(", ")}
+          </Fact>
+        )}
         {node.replaces === null ? null : (
           <Fact name="Replaces">
             <NodeLink id={node.replaces} />
