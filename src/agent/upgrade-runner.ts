@@ -8,6 +8,7 @@ import { storableText } from "../core/text.ts";
 import { sleep, type Clock } from "../host/clock.ts";
 import type { FileSystemPort } from "../host/file-system-port.ts";
 import type { Logger } from "../host/log.ts";
+import { refuseSecretIn } from "../trust/config-secrets.ts";
 import { digestOf } from "../trust/digest.ts";
 import type { Ledger, PendingJob } from "./authority/ledger.ts";
 import type { Contact } from "./degraded/contact.ts";
@@ -88,6 +89,7 @@ export function createRunner(deps: RunnerDeps) {
     const bytes = await deps.link().blob(ref.sha256);
     if (digestOf(bytes) !== ref.sha256)
       throw new FairleadError("CONFIG_DIGEST_MISMATCH", `${ref.path} is not what was signed`);
+    refuseSecretIn({ path: ref.path, content: Buffer.from(bytes).toString("utf8") });
     return bytes;
   }
 

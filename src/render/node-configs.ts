@@ -19,13 +19,20 @@ export interface ConfigBook {
   readonly contents: ReadonlyMap<Digest, string>;
 }
 
-/** `digestOf` comes in, because hashing is trust's business. */
-export function openConfigBook(plan: ConfigPlan, digestOf: (content: string) => Digest): ConfigBook {
+/** Hashing and the search for secrets are trust's business, and come in. */
+export interface ConfigSeal {
+  digestOf(content: string): Digest;
+  /** Throws CONFIG_SECRET_FOUND. */
+  refuseSecret(file: { readonly path: string; readonly content: string }): void;
+}
+
+export function openConfigBook(plan: ConfigPlan, seal: ConfigSeal): ConfigBook {
   const contents = new Map<Digest, string>();
   let chars = 0;
   const refOf = ({ path, mode, content }: RenderedConfig): ConfigRef => {
-    const sha256 = digestOf(content);
+    const sha256 = seal.digestOf(content);
     if (!contents.has(sha256)) {
+      seal.refuseSecret({ path, content });
       contents.set(sha256, content);
       chars += content.length;
       if (chars > LIMITS.rolloutConfigBytesMax)

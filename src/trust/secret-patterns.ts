@@ -27,16 +27,16 @@ const CLOUD: readonly Pattern[] = [
 
 const WORDS = "pass(?:word|wd|phrase)|pwd|secret|psk|(?:api|access|account|auth|private|secret)[_-]?key";
 
+/** At the beginning of a name or of a part of one, in one step: a whole config file may be searched. */
+const APART = "(?<![a-z0-9])";
+
 const LOGINS: readonly Pattern[] = [
-  [/\beyJ[A-Za-z0-9_-]{15,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/, "a JSON web token"],
-  [/\b[a-z][a-z0-9+.-]*:\/\/[^\s/?#@:]*:[^\s/?#@]+@/i, "a password in an address"],
+  [/\beyJ[A-Za-z0-9_-]{15,500}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/, "a JSON web token"],
+  [/\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#@:]*:[^\s/?#@]+@/i, "a password in an address"],
   [/\b(?:bearer|basic)\s+[A-Za-z0-9+/_.-]{16}/i, "an authorization header"],
   [/\$(?:1|2[aby]|5|6|y)\$[./A-Za-z0-9$,=]{20}/, "a password's hash"],
-  [
-    new RegExp(`\\b(?:[a-z0-9]+[_-])*(?:${WORDS}|token)["']?\\s*=\\s*["']?[^\\s"'=]`, "i"),
-    "a secret by its name",
-  ],
-  [new RegExp(`\\b(?:[a-z0-9]+[_-])*(?:${WORDS})["']?:\\s+["']?\\S`, "i"), "a secret by its name"],
+  [new RegExp(`${APART}(?:${WORDS}|token)["']?\\s*=\\s*["']?[^\\s"'=]`, "i"), "a secret by its name"],
+  [new RegExp(`${APART}(?:${WORDS})["']?:\\s+["']?\\S`, "i"), "a secret by its name"],
 ];
 
 const PATTERNS = [...KEYS, ...CLOUD, ...LOGINS];

@@ -7,6 +7,8 @@ import type { Manifest } from "../../core/manifest/schema.ts";
 import { brokenRules } from "../../core/rollout/creation-rules.ts";
 import { readManifest, recipeAt, type OpenManifest, type ReadTemplate } from "../../host/manifest-file.ts";
 import { planRecipes, refuseUnusedOverrides } from "../../render/configs.ts";
+import { openConfigBook } from "../../render/node-configs.ts";
+import { configSeal } from "../../trust/config-secrets.ts";
 
 export interface FoundProblem extends Place {
   readonly code: ErrorCode;
@@ -103,7 +105,7 @@ async function configProblems(open: OpenManifest, readTemplate: ReadTemplate): P
   for (const at of manifest.config_changes.keys()) {
     await noting(document.placeOf(["config_changes", at]), async () => {
       const recipe = await recipeAt(open, at, readTemplate);
-      planRecipes({ recipes: [recipe], overrides, overridesPlace }, upgrade);
+      openConfigBook(planRecipes({ recipes: [recipe], overrides, overridesPlace }, upgrade), configSeal);
       recipes.push(recipe);
     });
   }

@@ -7,12 +7,12 @@ import type { IntentLeaf } from "../../core/protocol/intent.ts";
 import type { NodeView } from "../../core/protocol/operator-api.ts";
 import type { ConfigPlan } from "../../render/configs.ts";
 import { openConfigBook } from "../../render/node-configs.ts";
-import { digestOf } from "../../trust/digest.ts";
+import { configSeal } from "../../trust/config-secrets.ts";
 
 type KnownNode = Pick<NodeView, "id" | "name" | "node_type" | "labels">;
 
 export function leavesFor(plan: ConfigPlan, nodes: readonly KnownNode[]): IntentLeaf[] {
-  const book = openConfigBook(plan, digestOf);
+  const book = openConfigBook(plan, configSeal);
   return nodes.map(({ id, name, node_type: type, labels }) => ({
     node_id: id,
     configs: book.of({ id, name, type, labels }).all,
@@ -21,6 +21,6 @@ export function leavesFor(plan: ConfigPlan, nodes: readonly KnownNode[]): Intent
 
 /** For nodes of which only the id is known, as long as no file is a node's own. */
 export const sharedLeaves = (plan: ConfigPlan, nodeIds: readonly NodeId[]): IntentLeaf[] => {
-  const { shared } = openConfigBook(plan, digestOf);
+  const { shared } = openConfigBook(plan, configSeal);
   return nodeIds.map((node_id) => ({ node_id, configs: [...shared] }));
 };

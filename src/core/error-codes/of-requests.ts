@@ -107,6 +107,11 @@ export const REQUEST_CODES = {
     "invalid",
     "A config file with a secret:// reference is 0600: say so, or leave its mode out.",
   ),
+  CONFIG_SECRET_FOUND: code(
+    422,
+    "invalid",
+    "Keep the secret in a store and write its secret:// reference, or ${NAME} of the program's environment, at the named line.",
+  ),
   CONFIGS_DIFFER: code(
     422,
     "untrusted",

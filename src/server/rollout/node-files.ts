@@ -9,7 +9,7 @@ import { FairleadError } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ConfigPlan, NodeFacts } from "../../render/configs.ts";
 import { openConfigBook, type ConfigBook, type NodeConfigs } from "../../render/node-configs.ts";
-import { digestOf } from "../../trust/digest.ts";
+import { configSeal } from "../../trust/config-secrets.ts";
 
 export interface NodeFiles extends ConfigBook {
   renderAhead(nodes: readonly NodeFacts[], now: () => number): Promise<void>;
@@ -18,7 +18,7 @@ export interface NodeFiles extends ConfigBook {
 const NODES_AT_ONCE = 20;
 
 export function openNodeFiles(plan: ConfigPlan): NodeFiles {
-  const book = openConfigBook(plan, digestOf);
+  const book = openConfigBook(plan, configSeal);
   const rendered = new Map<string, NodeConfigs>();
   const of = (node: NodeFacts): NodeConfigs => {
     if (plan.own === null) return book.of(node);

@@ -265,6 +265,20 @@ describe("config files of each node (ROLL-17)", () => {
       },
       "upgrades/web/v2.yaml:1:",
     ],
+    [
+      "a raw secret in a template",
+      "CONFIG_SECRET_FOUND",
+      "name: {{ node.name }}\npassword: hunter{{ port }}\n",
+      {},
+      "node.conf, line 2: it looks like a secret by its name",
+    ],
+    [
+      "a raw secret in an override",
+      "CONFIG_SECRET_FOUND",
+      "db: {{ port }}",
+      { variable_overrides: { port: "postgres://app:hunter2@db/app" } },
+      "a password in an address",
+    ],
   ])("%s is %s with its place, and writes nothing", async (_what, code, template, changes, place) => {
     await site.write("upgrades/web/v2.yaml", templated(changes));
     await site.write("templates/node.liquid", template);
@@ -284,5 +298,14 @@ describe("config files of each node (ROLL-17)", () => {
     const { id } = await created({ config_files: [{ path: "s.conf", content: "p: secret://vault/p" }] });
     const [row] = await site.db`select mode from rollout_configs where rollout_id = ${id}`;
     expect(row).toEqual({ mode: "0600" });
+  });
+
+  test("SNAP-5: a config file with a raw secret, sent as it is, is refused and stored nowhere", async () => {
+    const before = await counts();
+    const content = "user = app\napi_key = 0123456789abcdef\n";
+    const answer = await create({ config_files: [{ path: "s.conf", content }] });
+    expect(answer).toMatchObject({ status: 422, code: "CONFIG_SECRET_FOUND" });
+    expect(answer.message).not.toContain("0123456789abcdef");
+    expect(await counts()).toEqual(before);
   });
 });

@@ -55,11 +55,15 @@ function keeperSaying(answers: readonly Gate[], stepMs = 0): { keeper: GateKeepe
 }
 
 interface Watched {
+  readonly configs: Readonly<Record<string, string>>;
   readonly busy: (busy: boolean) => void;
   readonly add: () => Promise<void>;
 }
 
-async function upgraded(keeper: GateKeeper, { busy = () => undefined, add }: Partial<Watched> = {}) {
+async function upgraded(
+  keeper: GateKeeper,
+  { busy = () => undefined, add, configs = {} }: Partial<Watched> = {},
+) {
   const reports: { verdict?: string; error_code?: string | null }[] = [];
   const runner = createRunner({
     stateDir: m.stateDir,
@@ -78,11 +82,11 @@ async function upgraded(keeper: GateKeeper, { busy = () => undefined, add }: Par
     clock: { now: Date.now, monotonic: () => (time += 1000) },
     log: silentLogger,
     fs: nodeFileSystem,
-    link: () => ({}) as never,
+    link: () => ({ blob: async () => Buffer.from(Object.values(configs)[0]!) }) as never,
     busy,
     beat: () => undefined,
   });
-  runner.start({ job: m.job({ version: "2.0.0" }), not_after: null }, never());
+  runner.start({ job: m.job({ version: "2.0.0", configs }), not_after: null }, never());
   await runner.idle();
   return { verdict: reports[0]?.verdict, code: reports[0]?.error_code };
 }
@@ -124,4 +128,14 @@ test("SNAP-16: closed when the program is to be stopped, what was fetched is tak
   const before = processes.running;
   expect(await upgraded(keeper)).toEqual({ verdict: "FAILED", code: "AUTHORITY_REVOKED" });
   expect([processes.running, await m.leftOver(), asked()]).toEqual([before, [], 4]);
+});
+
+test.each([
+  ["a raw secret", "password: hunter2\n", { verdict: "FAILED", code: "CONFIG_SECRET_FOUND" }],
+  ["a reference", "password: secret://vault/db\n", { verdict: "COMPLETED", code: null }],
+])("SNAP-5: with %s in a config file the upgrade ends as it should", async (what, content, expected) => {
+  const before = processes.running;
+  const { keeper } = keeperSaying([OPEN]);
+  expect(await upgraded(keeper, { configs: { "app.yaml": content } })).toEqual(expected);
+  if (what === "a raw secret") expect(processes.running).toBe(before);
 });

@@ -70,6 +70,15 @@ describe("fairlead manifest check (ROLL-1, USE-2)", () => {
     expect(json.problems[1]!.file).toBe("templates/n.liquid");
   });
 
+  test("SNAP-5: a raw secret in a config file is found where the file is declared, and its line is named", async () => {
+    const text = manifestText('  - path: db.conf\n    content: "port: 1\\npassword: hunter2"\n');
+    const { code, out, json } = await check(text);
+    expect([code, json.problems.map((problem) => problem.code)]).toEqual([3, ["CONFIG_SECRET_FOUND"]]);
+    expect(text.split("\n")[json.problems[0]!.line - 1]).toContain("- path: db.conf");
+    expect(out).toContain("db.conf, line 2: it looks like a secret by its name");
+    expect(out).not.toContain("hunter2");
+  });
+
   test.each([
     [
       "a tag-only image",

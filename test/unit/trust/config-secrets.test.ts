@@ -1,0 +1,67 @@
+// Raw secrets in config files, whatever their format (SNAP-5); references and harmless text pass.
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { refuseSecretIn } from "../../../src/trust/config-secrets.ts";
+
+const PEM = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  .privateKey.export({ type: "pkcs8", format: "pem" })
+  .toString();
+
+/** The code and the message, or null. */
+function refusal(content: string): string | null {
+  try {
+    refuseSecretIn({ path: "app.conf", content });
+    return null;
+  } catch (error) {
+    const { code, message } = error as { code: string; message: string };
+    return `${code} ${message}`;
+  }
+}
+
+describe("a config file with a raw secret is refused, and the line is named", () => {
+  test.each([
+    ["a TOML password", 'name = "db"\npassword = "hunter2"\n', 2],
+    ["a YAML password", "name: db\ndb_password: hunter2\n", 2],
+    ["an env file's token", "PORT=1\nAPI_TOKEN=abcdef\n", 2],
+    ["a PEM private key", `# key\n${PEM}`, 2],
+    ["a private key in base64", `x = 1\nkey64 = "${Buffer.from(PEM).toString("base64")}"\n`, 2],
+    ["a password in an address", "db: postgres://app:hunter2@db/app\n", 1],
+    ["a WireGuard key", `[Interface]\nPrivateKey = ${randomBytes(32).toString("base64")}\n`, 2],
+    ["a cloud key", "region: eu\nid: AKIAIOSFODNN7EXAMPLE\n", 2],
+    ["a secret behind a reference on the same line", 'a = "secret://vault/x"; password = hunter2\n', 1],
+    ["a reference with more after it", "password: secret://vault/db hunter2\n", 1],
+  ])("%s", (_, content, line) => {
+    expect(refusal(content)).toMatch(
+      new RegExp(String.raw`^CONFIG_SECRET_FOUND app\.conf, line ${line}: it looks like `),
+    );
+  });
+
+  test.each([
+    ["a field of an object", '{"db": {"password": "hunter2"}}'],
+    ["a token, which only its name tells", '{"token": "abc"}'],
+    ["a list under such a name", '{"api_keys": ["secret://vault/a", "abc"]}'],
+    ["the first of two fields with one name", '{"password": "hunter2", "password": "secret://vault/db"}'],
+    ["over several lines", '{\n  "name": "db",\n  "password": "hunter2"\n}\n'],
+  ])("in JSON: %s", (_, content) => {
+    expect(refusal(content)).toMatch(/^CONFIG_SECRET_FOUND app\.conf(?:, line \d+)?: it looks like /);
+  });
+});
+
+describe("a config file that only says where a secret is kept passes", () => {
+  test.each([
+    ["TOML", 'signer = "secret://vault/validator/signer"\npassword = "secret://vault/db" # rotated\n'],
+    ["YAML", "password: secret://vault/db\napi_key: 'secret://vault/key'\n"],
+    ["the environment", "password: ${DB_PASSWORD}\ntoken = $TOKEN\n"],
+    ["JSON on one line", '{"password": "secret://vault/db", "token": "${TOKEN}", "port": 1}'],
+    ["JSON over lines", '{\n  "password": "secret://vault/db",\n  "port": 1\n}\n'],
+    ["a file of its own", "password_file: /run/credentials/db\nsecret_name = db\n"],
+    ["no value yet", "password: ''\npasswd = \"\"\nport = 1\n"],
+    [
+      "digests, ids and public keys",
+      `sha = "${"ab".repeat(32)}"\nid: 3f2a0000-0000-4000-8000-000000000001\n`,
+    ],
+    ["nothing", ""],
+  ])("%s", (_, content) => {
+    expect(refusal(content)).toBeNull();
+  });
+});
