@@ -53,6 +53,9 @@ export const LIMITS = {
   settlesPerStep: 2_000,
   groupComponentsMax: 32,
 
+  /** Of the server's data folder: with less, PostgreSQL and Restate stop at their next large write. */
+  diskFreeBytesMin: 64 * 1024 * 1024,
+
   // Agents
   heartbeatIntervalMs: 30_000,
   heartbeatUpgradeIntervalMs: 10_000,

@@ -33,6 +33,7 @@ const OPTIONS = {
   listen: { type: "string" },
   "agent-listen": { type: "string" },
   "enroll-listen": { type: "string" },
+  "metrics-listen": { type: "string" },
   name: { type: "string", multiple: true },
   "tls-cert": { type: "string" },
   "tls-key": { type: "string" },
@@ -70,6 +71,8 @@ export interface ServerConfig {
   readonly listen: HostPort;
   readonly agentListen: HostPort;
   readonly enrollListen: HostPort;
+  /** Null: no metrics are served. */
+  readonly metricsListen: HostPort | null;
   readonly names: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly publicUrl: string | undefined;
@@ -89,6 +92,10 @@ export function parseServerConfig(argv: string[], env: NodeJS.ProcessEnv): Serve
     flag: "listen" | "agent-listen" | "enroll-listen" | "handlers-listen",
     otherwise: string,
   ) => checked(HostPort, values[flag] ?? otherwise, `--${flag}`);
+  const names = values.name ?? [];
+  const announced = (flag: "agent-listen" | "enroll-listen", otherwise: string) =>
+    refuseNameless(`--${flag}`, address(flag, otherwise), names);
+  const metrics = values["metrics-listen"];
   return {
     dataDir: resolve(dataDir),
     keysDir: resolve(values["keys-dir"] ?? join(dataDir, "keys")),
@@ -100,9 +107,10 @@ export function parseServerConfig(argv: string[], env: NodeJS.ProcessEnv): Serve
       reusePort: values["handlers-reuse-port"] === true,
     },
     listen: address("listen", "127.0.0.1:7400"),
-    agentListen: address("agent-listen", "127.0.0.1:7401"),
-    enrollListen: address("enroll-listen", "127.0.0.1:7402"),
-    names: values.name ?? [],
+    agentListen: announced("agent-listen", "127.0.0.1:7401"),
+    enrollListen: announced("enroll-listen", "127.0.0.1:7402"),
+    metricsListen: metrics === undefined ? null : checked(HostPort, metrics, "--metrics-listen"),
+    names,
     tls: pair(values["tls-cert"], values["tls-key"]),
     publicUrl: values["public-url"],
     oidc: oidcOf(values),
@@ -119,6 +127,26 @@ export function parseServerConfig(argv: string[], env: NodeJS.ProcessEnv): Serve
       "--log-level",
     ),
   };
+}
+
+/** Agents and enrollment tokens are told an address. Every interface of a machine is none that another can call. */
+function refuseNameless(flag: string, address: HostPort, names: readonly string[]): HostPort {
+  const bad = names.find(isEveryInterface);
+  if (bad !== undefined)
+    throw new FairleadError("INVALID_INPUT", `--name ${bad} is no address that agents can call`);
+  if (names.length > 0 || !isEveryInterface(address.host)) return address;
+  throw new FairleadError(
+    "INVALID_INPUT",
+    `${flag} ${address.host}:${address.port} listens on every interface, and agents must be told one address: ` +
+      "give --name HOST, a name or an address that they reach this server by",
+  );
+}
+
+/** In every spelling: `0`, `0x0` and `[::]` are the same. */
+function isEveryInterface(host: string): boolean {
+  const authority = host.includes(":") ? `[${host}]` : host;
+  const shown = URL.canParse(`http://${authority}`) ? new URL(`http://${authority}`).hostname : host;
+  return ["0.0.0.0", "[::]", "[::ffff:0:0]"].includes(shown);
 }
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];

@@ -18,7 +18,8 @@ Options:
   --listen HOST:PORT        operators and console (default 127.0.0.1:7400)
   --agent-listen HOST:PORT  agents, mutual TLS (default 127.0.0.1:7401)
   --enroll-listen HOST:PORT enrollment, TLS (default 127.0.0.1:7402)
-  --name HOST               a name agents reach this server by; repeat for more
+  --name HOST               a name agents reach this server by; repeat for more. Needed with 0.0.0.0 and [::]
+  --metrics-listen HOST:PORT    Prometheus metrics, plain HTTP without a token (default: none are served)
   --tls-cert FILE, --tls-key FILE   TLS for operators; needed beyond loopback
   --public-url URL          the operators' address, when it differs
   --oidc-issuer URL, --oidc-audience TEXT, --oidc-jwks-url URL   sign-in by OpenID

@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../host/clock.ts";
-import { ensureDirectory } from "../host/files.ts";
 import type { Logger } from "../host/log.ts";
 import type { Shutdown } from "../host/shutdown.ts";
 import { createDeliveryFinder } from "./agents/deliveries.ts";
@@ -23,6 +22,7 @@ import { createClockGate } from "./clock/gate.ts";
 import { startClockWatch } from "./clock/watch.ts";
 import { startEndingAbandoned } from "./db/abandoned.ts";
 import { migrate } from "./db/migrate.ts";
+import { createDiskCheck } from "./disk-check.ts";
 import { connectEngine } from "./drive/engine.ts";
 import { createGroupNudge, createNudge } from "./drive/nudge.ts";
 import { createDriveThread } from "./drive/thread.ts";
@@ -44,9 +44,11 @@ import { createKeyService } from "./keys/service.ts";
 import { fileSigners } from "./keys/signer-store.ts";
 import { createManifestReader } from "./manifests/reader.ts";
 import { countStep, gaugeRollouts } from "./metrics/rollout-metrics.ts";
+import { createMetricsListener } from "./metrics/metrics-listener.ts";
 import { createServerMetrics } from "./metrics/server-metrics.ts";
 import { gaugeState } from "./metrics/state-metrics.ts";
 import { startNotifications } from "./notify/start.ts";
+import { addressError, preflight } from "./preflight.ts";
 import { createGroupService } from "./group/service.ts";
 import { createRolloutService } from "./rollout/service.ts";
 import { createBundleReader } from "./snapshots/bundles.ts";
@@ -60,6 +62,7 @@ export interface Listening {
   readonly url: string;
   readonly agent_url: string;
   readonly enroll_url: string;
+  readonly metrics_url: string | null;
   readonly first_run_secret_file: string | null;
 }
 
@@ -68,9 +71,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   const gate = createClockGate();
   /** Dates certificates. */
   const agreed = { ...clock, now: gate.agreedNow };
-  // Passable for the account that PostgreSQL runs under; what is secret in it is closed by itself.
-  await ensureDirectory(config.dataDir, 0o711);
-  await ensureDirectory(config.keysDir, 0o700);
+  await preflight(config);
 
   const drive = createDriveThread((lost) => {
     log.error("the thread of the steps was lost", { error: lost });
@@ -79,7 +80,12 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   shutdown.onShutdown("drive's thread", drive.stop);
   // Registered before they are up: a signal in the middle of their start ends it, and waits until nothing of them is left.
   const starting = startEngines(config, log, shutdown.signal);
-  shutdown.onShutdown("engines", async () => (await starting).stop());
+  shutdown.onShutdown("engines", async () =>
+    starting.then(
+      async (started) => started.stop(),
+      () => undefined, // its failure is told by whoever started it
+    ),
+  );
   const engines = await starting;
   shutdown.signal.throwIfAborted();
   const { db } = engines;
@@ -95,6 +101,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   await claimSiteFiles(db, config.keysDir, { caPin: ca.pin, tokenKeyId: tokens.keyId });
   const bundle = createBundleReader(db, clock.monotonic);
   const metrics = createServerMetrics();
+  const diskProblems = await createDiskCheck(config, clock);
 
   gaugeRollouts(metrics, db);
   gaugeState(metrics, db);
@@ -142,7 +149,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     hearClock: clocks.hear,
     now: clock.now,
   });
-  const agentUrl = await listen(agents, config.agentListen, "https", config.names[0]);
+  const agentUrl = await listen(agents, "--agent-listen", config.agentListen, "https", config.names[0]);
   shutdown.onShutdown("agents' listener", () => agents.close());
   await announceEndpoint(db, agentUrl);
   const snapshots = await startSnapshotLoop({ db, authority: ring, clock, metrics, log });
@@ -162,7 +169,13 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     log,
     certificate,
   });
-  const enrollUrl = await listen(enrollment, config.enrollListen, "https", config.names[0]);
+  const enrollUrl = await listen(
+    enrollment,
+    "--enroll-listen",
+    config.enrollListen,
+    "https",
+    config.names[0],
+  );
   shutdown.onShutdown("enrollment listener", () => enrollment.close());
 
   const firstRunSecretPath = join(config.dataDir, "first-run-secret");
@@ -198,6 +211,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
         ...[ring.problem()].filter((problem) => problem !== null),
         ...[clocks.problem()].flatMap((problem) => (problem === null ? [] : [`CLOCK_DISAGREES: ${problem}`])),
         ...(lease.isHeld() ? [] : ["this replica's lease has lapsed"]),
+        ...(await diskProblems()),
       ];
       return { ready: reasons.length === 0, reasons };
     },
@@ -207,9 +221,23 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     ...(config.tls === undefined ? {} : { tls: config.tls }),
     ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
   });
-  const url = await listen(operators, config.listen, config.tls === undefined ? "http" : "https");
+  const url = await listen(operators, "--listen", config.listen, config.tls === undefined ? "http" : "https");
   shutdown.onShutdown("operators' listener", () => operators.close());
-  return { url, agent_url: agentUrl, enroll_url: enrollUrl, first_run_secret_file: firstRunFile };
+  const metricsUrl = await listenForMetrics();
+  return {
+    url,
+    agent_url: agentUrl,
+    enroll_url: enrollUrl,
+    metrics_url: metricsUrl,
+    first_run_secret_file: firstRunFile,
+  };
+
+  async function listenForMetrics(): Promise<string | null> {
+    if (config.metricsListen === null) return null;
+    const scraped = createMetricsListener(metrics, log);
+    shutdown.onShutdown("metrics' listener", () => scraped.close());
+    return `${await listen(scraped, "--metrics-listen", config.metricsListen, "http")}/metrics`;
+  }
 }
 
 interface Listener {
@@ -219,12 +247,16 @@ interface Listener {
 
 async function listen(
   app: Listener,
-  { host, port }: HostPort,
+  flag: string,
+  address: HostPort,
   scheme: string,
   name?: string,
 ): Promise<string> {
-  await app.listen({ host, port });
+  await app.listen({ ...address }).catch((error: unknown) => {
+    throw addressError(flag, address, error);
+  });
   const bound = (app.server.address() as { port: number }).port;
-  const shown = name ?? (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host);
+  // Only the operators' own address may be that of every interface: to them it is shown as they reach it here.
+  const shown = name ?? (address.host === "0.0.0.0" || address.host === "::" ? "127.0.0.1" : address.host);
   return `${scheme}://${shown.includes(":") ? `[${shown}]` : shown}:${bound}`;
 }

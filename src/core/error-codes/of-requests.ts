@@ -48,6 +48,16 @@ export const REQUEST_CODES = {
     "conflict",
     "Restore with the version of Fairlead that wrote the backup, then upgrade.",
   ),
+  DATA_DIR_IN_USE: code(
+    409,
+    "conflict",
+    "Stop the server that uses the folder, or give this one a folder of its own with --data-dir.",
+  ),
+  ADDRESS_UNAVAILABLE: code(
+    409,
+    "conflict",
+    "Stop what listens there, or choose another address with the named flag.",
+  ),
   SITE_NOT_EMPTY: code(409, "conflict", "Restore into an empty database and an empty data folder."),
   SITE_PASSPHRASE_WRONG: code(403, "denied", "Give the passphrase that the backup was written with."),
   NOT_READY: code(503, "unreachable", "The server is starting or lost a part it needs: see /readyz."),

@@ -25,11 +25,6 @@ export function registerServiceRoutes(app: ZodApp, deps: OperatorsDeps): void {
     },
   );
 
-  app.get("/metrics", { schema: { hide: true } }, async (_request, reply) => {
-    const { contentType, text } = await deps.metrics.scrape();
-    return reply.type(contentType).send(text);
-  });
-
   app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
 
   app.get("/docs", { schema: { hide: true } }, async (_request, reply) =>

@@ -9,9 +9,10 @@
 import { join } from "node:path";
 import { FairleadError } from "../../core/errors.ts";
 import { ensureDirectory } from "../../host/files.ts";
-import { acquireLock } from "../../host/lock-file.ts";
+import { acquireLock, lockHolder } from "../../host/lock-file.ts";
 import type { Logger } from "../../host/log.ts";
-import { type Home, openHome, removeHome } from "./home.ts";
+import type { ProcessIdentity } from "../../host/process-identity.ts";
+import { type Home, nameIn, openHome, removeHome } from "./home.ts";
 import { type Children, endLeftovers, readChildren, recordChildren } from "./leftovers.ts";
 import { type DatabaseSocket, ensureDatabase, preparePostgres } from "./postgres.ts";
 import { prepareRestate, type RestateEndpoints } from "./restate.ts";
@@ -41,9 +42,7 @@ export async function startEmbedded({ dataDir, log, giveUp }: EmbeddedOptions): 
   const home = await openHome(dataDir);
   const lock = await acquireLock(home.path, "embedded"); // (1)
   if (lock.kind === "held") {
-    throw new FairleadError("NOT_READY", `${dataDir} is in use by the process ${lock.by.pid}`, {
-      pid: lock.by.pid,
-    });
+    throw folderInUse(dataDir, lock.by);
   }
   await endLeftovers(home.path, log); // (2)
   await ensureDirectory(home.logDir);
@@ -60,6 +59,15 @@ export async function startEmbedded({ dataDir, log, giveUp }: EmbeddedOptions): 
   };
 }
 
+/** Refuses a folder whose engines a living server runs, before anything is made in it. */
+export async function refuseFolderInUse(dataDir: string): Promise<void> {
+  const holder = await lockHolder(nameIn(dataDir), "embedded");
+  if (holder !== undefined) throw folderInUse(dataDir, holder);
+}
+
+const folderInUse = (dataDir: string, { pid }: ProcessIdentity): FairleadError =>
+  new FairleadError("DATA_DIR_IN_USE", `${dataDir} is in use by the process ${pid}`, { pid });
+
 /** Removes the engines' data, wherever it lies. */
 export async function removeEmbedded(dataDir: string): Promise<void> {
   await removeHome(dataDir);
@@ -70,9 +78,7 @@ export async function discardEmbedded(dataDir: string, log: Logger): Promise<voi
   const home = await openHome(dataDir);
   const lock = await acquireLock(home.path, "embedded"); // (1)
   if (lock.kind === "held") {
-    throw new FairleadError("NOT_READY", `${dataDir} is in use by the process ${lock.by.pid}`, {
-      pid: lock.by.pid,
-    });
+    throw folderInUse(dataDir, lock.by);
   }
   await endLeftovers(home.path, log);
   await lock.release();

@@ -26,7 +26,7 @@ const LONGEST_SOCKET = "/restate/n1/ingress.sock";
 /** Others may pass, to what is theirs, and see nothing. */
 const PASSABLE_MODE = 0o711;
 
-const nameIn = (dataDir: string): string => join(dataDir, "engines");
+export const nameIn = (dataDir: string): string => join(dataDir, "engines");
 
 export async function openHome(dataDir: string): Promise<Home> {
   await ensureDirectory(dataDir, PASSABLE_MODE);

@@ -1,5 +1,5 @@
 /** A real upgrade of real nodes, as others hear of it: a webhook that verifies what comes, a NATS client, metrics. */
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { Webhook } from "standardwebhooks";
@@ -31,7 +31,9 @@ beforeAll(async () => {
       heard.push({ subject: message.subject, body: message.json<Record<string, unknown>>() });
   })();
   receiver = await startReceiver();
-  lab = await startLab({ moreFlags: ["--nats-url", nats.url, "--webhook-allow-private"] });
+  lab = await startLab({
+    moreFlags: ["--nats-url", nats.url, "--webhook-allow-private", "--metrics-listen", "127.0.0.1:0"],
+  });
   const file = join(lab.folder, "hook.secret");
   const added = await lab.operator.fairlead("webhook", "add", "pager", "--url", receiver.url, "--out", file);
   expect([added.code, added.err]).toEqual([0, ""]);
@@ -81,9 +83,10 @@ test("ROLL-19: a webhook and a NATS client hear of an upgrade from its start to 
 });
 
 test("ROLL-20: the server's metrics tell the same, in the strict format", async () => {
-  const context = await readFile(join(lab.home, "contexts", "default.json"), "utf8");
-  const { server } = JSON.parse(context) as { server: string };
-  const answer = await fetch(`${server}/metrics`);
+  const [line] = (await readFile(join(lab.folder, "server-1.out"), "utf8")).split("\n");
+  const { url, metrics_url } = JSON.parse(line!) as { url: string; metrics_url: string };
+  expect((await fetch(`${url}/metrics`)).status).toBe(404);
+  const answer = await fetch(metrics_url);
   const families = parseExposition(await answer.text());
   const ended = families.get("fairlead_rollout_total")!.samples;
   expect(ended).toMatchObject([
@@ -92,4 +95,23 @@ test("ROLL-20: the server's metrics tell the same, in the strict format", async 
   const upgraded = families.get("fairlead_rollout_node_upgrades_total")!.samples;
   expect(upgraded).toMatchObject([{ labels: { chain: "hello", status: "succeeded" }, value: 2 }]);
   expect(families.get("fairlead_nodes")!.samples).toMatchObject([{ labels: { state: "active" }, value: 2 }]);
+});
+
+test("USE-5: a server that cannot write its data folder says so in /readyz, and is ready again afterwards", async () => {
+  const { server } = JSON.parse(await readFile(join(lab.home, "contexts", "default.json"), "utf8")) as {
+    server: string;
+  };
+  const readiness = async () => {
+    const answer = await fetch(`${server}/readyz`);
+    return { status: answer.status, body: await answer.text() };
+  };
+  const probe = join(lab.dataDir, ".space-probe"); // a folder in its place: no file can be written there
+  await mkdir(probe);
+  const refused = await eventually("it is not ready", async () => {
+    const seen = await readiness();
+    return seen.status === 503 && seen;
+  });
+  expect(refused.body).toContain(`${lab.dataDir} cannot be written`);
+  await rmdir(probe);
+  await eventually("it is ready again", async () => (await readiness()).status === 200);
 });

@@ -80,7 +80,9 @@ test("the database takes its own password and refuses another", async () => {
 });
 
 test("a second process on the same data folder is refused", async () => {
-  await expect(startEmbedded({ dataDir, log: silentLogger })).rejects.toMatchObject({ code: "NOT_READY" });
+  await expect(startEmbedded({ dataDir, log: silentLogger })).rejects.toMatchObject({
+    code: "DATA_DIR_IN_USE",
+  });
   await expect(startElsewhere(dataDir)).rejects.toThrow("is in use by the process");
 });
 

@@ -4,7 +4,9 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NodeId } from "../../../src/core/ids.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
+import { silentLogger } from "../../../src/host/log.ts";
 import type { Database } from "../../../src/server/db/database.ts";
+import { createMetricsListener } from "../../../src/server/metrics/metrics-listener.ts";
 import {
   countsOfStep,
   countStep,
@@ -42,7 +44,7 @@ function replica(): ServerMetrics {
 }
 
 async function scrape(metrics: ServerMetrics) {
-  const app = await startOperators(db, site, { metrics });
+  const app = createMetricsListener(metrics, silentLogger);
   const answer = await app.inject({ url: "/metrics" });
   await app.close();
   expect(answer.statusCode).toBe(200);
@@ -196,4 +198,43 @@ describe("metrics (ROLL-20)", () => {
     expect(valueOf(durations, ended, "fairlead_rollout_duration_seconds_sum")).toBe(60);
     expect((await scrape(replica())).get("fairlead_rollout_total")!.samples).toEqual([]);
   });
+});
+
+test("ROLL-20: scrapes that arrive together read the rows once", async () => {
+  let reads = 0;
+  const metrics = createServerMetrics();
+  metrics.beforeScrape(async () => {
+    reads += 1;
+    await db`select 1`;
+  });
+  const app = createMetricsListener(metrics, silentLogger);
+  const answers = await Promise.all(Array.from({ length: 20 }, async () => app.inject({ url: "/metrics" })));
+  expect(answers.every(({ statusCode }) => statusCode === 200)).toBe(true);
+  expect(reads).toBe(1);
+  await app.inject({ url: "/metrics" });
+  expect(reads).toBe(2);
+  await app.close();
+});
+
+test("ROLL-20: the metrics' address answers nothing but metrics", async () => {
+  const app = createMetricsListener(createServerMetrics(), silentLogger);
+  for (const url of ["/", "/api/v1/whoami", "/readyz", "/metrics/x"])
+    expect((await app.inject({ url })).statusCode).toBe(404);
+  expect((await app.inject({ method: "POST", url: "/metrics", payload: {} })).statusCode).toBe(404);
+  await app.close();
+});
+
+test("ROLL-20: a request is labelled with its route's pattern, never with the address that was typed", async () => {
+  const metrics = createServerMetrics();
+  const operators = await startOperators(db, site, { metrics });
+  await operators.inject({ url: "/api/v1/nodes/00000000-0000-4000-8000-00000000abcd" });
+  await operators.inject({ url: "/api/v1/typed-by-a-stranger" });
+  await operators.close();
+  const labels = (await scrape(metrics))
+    .get("fairlead_http_requests_total")!
+    .samples.map((sample) => sample.labels);
+  expect(labels).toContainEqual(
+    expect.objectContaining({ listener: "operators", route: "/api/v1/nodes/:id" }),
+  );
+  expect(JSON.stringify(labels)).not.toMatch(/abcd|stranger/);
 });
