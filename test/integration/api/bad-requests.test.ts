@@ -80,7 +80,7 @@ describe("bad requests", () => {
       "a label's name",
       "POST",
       "enrollment-tokens",
-      { name: "n", chain_profile_id: "p", node_type: "t", labels: { "\ud800": "x" } },
+      { name: "n", chain_profile_ids: ["p"], node_type: "t", labels: { "\ud800": "x" } },
       "body.labels",
     ],
   ] as const)(
