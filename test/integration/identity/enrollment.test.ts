@@ -197,7 +197,7 @@ describe("with a trust bundle", () => {
       replaces: first.node_id,
       replaced_by: null,
       revoked_at: null,
-      binary_version: null,
+      profiles: [{ chain_profile_id: "web", binary_version: null }],
     });
   });
 
