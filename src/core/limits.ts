@@ -74,6 +74,8 @@ export const LIMITS = {
   healthWaitMaxMs: 7 * 24 * 3_600_000,
   healthHeartbeatGraceMs: 45_000,
   healthRecheckMs: 500,
+  /** How often a rollout looks whether nodes are back from another program's upgrade. */
+  othersRecheckMs: 2_000,
   crashLoopRestarts: 3,
   maxAttemptsDefault: 3,
   configFilesMax: 64,

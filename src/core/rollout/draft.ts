@@ -40,6 +40,7 @@ export function Draft(rows: RolloutRows) {
   let retries: NodeId[] | "all" = [];
   let waitingRetries = rows.retries.nodes;
   let isHurried = false;
+  let lookAgain: number | null = null;
 
   function move(event: RolloutEvent, why: Why | null): boolean {
     const to = step(rollout.status, event);
@@ -131,7 +132,10 @@ export function Draft(rows: RolloutRows) {
     const wasDue = healthUntil !== null && healthUntil <= now;
     const { quiet, availableSince } = rows;
     const look = wakeAt({ rollout, nodes: [...nodes.values()], quiet, availableSince, wasDue }, now);
-    return launchBatch === null ? look : Math.min(look ?? Infinity, now + UNHEARD_MS);
+    const times = [look, lookAgain, launchBatch === null ? null : now + UNHEARD_MS].filter(
+      (at) => at !== null,
+    );
+    return times.length === 0 ? null : Math.min(...times);
   };
 
   const finish = (now: number): RolloutDecision => ({
@@ -168,6 +172,8 @@ export function Draft(rows: RolloutRows) {
     settlesPerStep: rows.settlesPerStep,
     /** This step leaves something undone. */
     lookAgainAtOnce: (): void => void (isHurried = true),
+    /** No report tells when what this step waits for has happened. */
+    lookAgainAt: (at: number): void => void (lookAgain = at),
     inBatch: (): DraftNode[] =>
       [...nodes.values()].filter((node) => node.batchIndex === rollout.currentBatch),
     move,

@@ -2,7 +2,7 @@
 import type { BatchPart } from "./decision.ts";
 import type { Draft } from "./draft.ts";
 import type { NextBatch, StatusCounts, Why } from "./rows.ts";
-import { findOverLimit } from "./unavailable.ts";
+import { findOthersAtWork, findOverLimit } from "./unavailable.ts";
 
 export const attemptedCount = (counts: StatusCounts): number =>
   counts.succeeded + counts.failed + counts.failed_rollback + counts.rolled_back + counts.in_progress;
@@ -73,5 +73,16 @@ function limitReached(draft: Draft, batch: NextBatch, part: BatchPart): Why | nu
   return {
     code: "UNAVAILABLE_LIMIT",
     text: `${away} nodes with ${label}=${value} are away and ${nodes} would join them, ${count} may be: bring them back, then resume`,
+  };
+}
+
+/** Nothing pauses: the nodes come back when the other program's upgrade is over. Asked after every hold. */
+export function waitForOthers(draft: Draft, batch: NextBatch, part: BatchPart): Why | null {
+  const over = findOthersAtWork(draft, batch, part);
+  if (over === null) return null;
+  const { label, value, away, nodes, count } = over;
+  return {
+    code: "OTHERS_AT_WORK",
+    text: `${away} nodes with ${label}=${value} are away, some in maintenance for another program, and ${nodes} would join them, ${count} may be: it goes on by itself`,
   };
 }

@@ -1,7 +1,8 @@
 /** The gate between two batches: what may hold the rollout (holds.ts), then retries, the next batch, or the end. */
 import type { Draft } from "./draft.ts";
 import { endRollout } from "./ending.ts";
-import { failuresHold, holdBefore } from "./holds.ts";
+import { LIMITS } from "../limits.ts";
+import { failuresHold, holdBefore, waitForOthers } from "./holds.ts";
 import { goOnRetrying, isOnlyNoted } from "./retry-gate.ts";
 import type { Why } from "./rows.ts";
 
@@ -30,7 +31,9 @@ export function passGate(draft: Draft, now: number): void {
     return;
   }
   if (isHeld(draft, holdBefore(draft, batch, part, now))) return;
-  draft.openBatch(batch, part);
+  rollout.why = waitForOthers(draft, batch, part);
+  if (rollout.why === null) draft.openBatch(batch, part);
+  else draft.lookAgainAt(now + LIMITS.othersRecheckMs);
 }
 
 const isHeld = (draft: Draft, why: Why | null): boolean => why !== null && draft.move("halt", why);

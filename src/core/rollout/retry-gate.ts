@@ -8,7 +8,8 @@
  * 4. The reason of the pause follows the retries, and is computed anew when the last of them is over.
  */
 import type { Draft } from "./draft.ts";
-import { failuresHold, holdBefore } from "./holds.ts";
+import { LIMITS } from "../limits.ts";
+import { failuresHold, holdBefore, waitForOthers } from "./holds.ts";
 import type { NextBatch } from "./rows.ts";
 
 /** Pauses of an operator, of the group, or of a restored site. */
@@ -34,7 +35,8 @@ export function retriesOfBatch(draft: Draft, now: number): NextBatch | null {
   const { rollout, retries } = draft;
   const isOn = rollout.status === "running" || isRetrying(draft);
   if (!isOn || retries?.index !== rollout.currentBatch || !draft.mayLaunch(now)) return null;
-  return holdBefore(draft, retries, "retried", now) === null ? retries : null;
+  const held = holdBefore(draft, retries, "retried", now) ?? waitForOthers(draft, retries, "retried");
+  return held === null ? retries : null;
 }
 
 /** Between two batches of retries in a paused rollout. */
@@ -46,6 +48,8 @@ export function goOnRetrying(draft: Draft, now: number): void {
       ? (failuresHold(draft, "all") ?? holdBefore(draft, next, "pending", now))
       : (failuresHold(draft, "fresh") ?? holdBefore(draft, retries, "retried", now)); // (2)
   if (held !== null) rollout.why = held; // (4)
+  else if (retries !== null && waitForOthers(draft, retries, "retried") !== null)
+    draft.lookAgainAt(now + LIMITS.othersRecheckMs);
   else if (retries !== null) draft.openBatch(retries, "retried"); // (1)
   else rollout.why = { code: "RETRIED", text: "the retried nodes are well: resume, cancel or roll back" };
 }

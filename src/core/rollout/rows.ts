@@ -73,8 +73,8 @@ export interface BatchNode {
   readonly recorded: Digest | null;
   /** Its value of the label that `maxUnavailable` names. */
   readonly labelValue: string | null;
-  /** Another program of its node is not active, for instance in maintenance; read only for a limit per label. */
-  readonly isAwayElsewhere: boolean;
+  /** Of the other programs on its node: one is away, or one is in maintenance. Read only for a limit per label. */
+  readonly elsewhere: "away" | "busy" | null;
   readonly facts: HealthFacts;
 }
 
@@ -87,8 +87,16 @@ export type StatusCounts = Readonly<Record<NodeUpgradeStatus, number>>;
 export interface NextBatch {
   readonly index: number;
   readonly nodes: number;
-  /** By the value of the label that `maxUnavailable` names: nodes of the batch, and nodes outside it that are away. */
-  readonly byValue: readonly { readonly value: string; readonly nodes: number; readonly away: number }[];
+  /**
+   * By the value of the label that `maxUnavailable` names: nodes of the batch, nodes outside it that are away, and those
+   * that are only in maintenance for another of their programs: they come back by themselves.
+   */
+  readonly byValue: readonly {
+    readonly value: string;
+    readonly nodes: number;
+    readonly away: number;
+    readonly busy: number;
+  }[];
 }
 
 /** Failed nodes whose retry was asked for. Each is launched in its own batch: a batch keeps its size and its limit. */

@@ -11,4 +11,5 @@ export const LOCKS = {
   profiles: 7_402_011,
   apiKeys: 7_402_012,
   copies: 7_402_017,
+  unavailable: 7_402_019,
 } as const;

@@ -1,6 +1,7 @@
 /** What comes after the current batch, on the way forward and on the way back. */
 import type { NextBatch, RolloutRows, SignalRow } from "../../core/rollout/rows.ts";
 import type { Transaction } from "../db/database.ts";
+import { LOCKS } from "../db/locks.ts";
 import type { RolloutRecord } from "./rollout-record.ts";
 
 /** Nodes that an unread `skip` names are left out: a batch of nothing but those is none. */
@@ -19,13 +20,22 @@ export async function loadNext(
 }
 
 /**
- * A node is away whichever of its programs is (ADR 24): a machine in maintenance for another profile is one machine less.
- * Maintenance for this profile is counted by the decision, which knows its batch.
+ * A node is away whichever of its programs is, and busy while another profile's upgrade has it (ADR 24): either way one
+ * machine less. Maintenance for this profile is counted by the decision, which knows its batch.
  */
-const isAway = (tx: Transaction, profile: string) => tx`
+const isAway = (tx: Transaction) => tx`
   (n.state <> 'active' or exists (
-    select 1 from node_profiles np where np.node_id = n.id and (np.state in ('failed', 'degraded')
-      or (np.state = 'maintenance' and np.chain_profile_id <> ${profile}))))`;
+    select 1 from node_profiles np where np.node_id = n.id and np.state in ('failed', 'degraded')))`;
+
+const isBusy = (tx: Transaction, profile: string) => tx`
+  exists (select 1 from node_profiles np
+    where np.node_id = n.id and np.state = 'maintenance' and np.chain_profile_id <> ${profile})`;
+
+/**
+ * Rollouts of different profiles may share nodes. The ones with a limit count and open one after the other, or two would
+ * take the last place at once. The lock is held until the step commits.
+ */
+const lockLimits = async (tx: Transaction) => tx`select pg_advisory_xact_lock(${LOCKS.unavailable})`;
 
 /** Of the whole profile; the current batch is counted by the decision itself, which may be changing it. */
 async function countByValue(
@@ -36,24 +46,27 @@ async function countByValue(
 ): Promise<NextBatch["byValue"]> {
   const { id, max_unavailable: limit, chain_profile_id, current_batch } = rollout;
   if (limit === null) return [];
-  return tx<{ value: string; nodes: number; away: number }[]>`
+  await lockLimits(tx);
+  return tx<NextBatch["byValue"][number][]>`
     with opening as (
       select rn.node_id, n.labels->>${limit.label} as value
       from rollout_nodes rn join nodes n on n.id = rn.node_id
       where rn.rollout_id = ${id} and rn.batch_index = ${index} and rn.status = 'pending'
         and not rn.node_id = any(${skipped})
     ), away as (
-      select n.labels->>${limit.label} as value
+      select n.labels->>${limit.label} as value,
+        (${isAway(tx)} or coalesce(rn.status in ('failed', 'failed_rollback'), false)) as lost
       from node_profiles mine
       join nodes n on n.id = mine.node_id
       left join rollout_nodes rn on rn.node_id = n.id and rn.rollout_id = ${id}
       where mine.chain_profile_id = ${chain_profile_id} and n.revoked_at is null
-        and (${isAway(tx, chain_profile_id)} or rn.status in ('failed', 'failed_rollback'))
+        and (${isAway(tx)} or ${isBusy(tx, chain_profile_id)} or rn.status in ('failed', 'failed_rollback'))
         and rn.batch_index is distinct from ${current_batch}
         and not exists (select 1 from opening where opening.node_id = n.id)
     )
     select value, count(*)::int as nodes,
-      (select count(*)::int from away where away.value = opening.value) as away
+      (select count(*)::int from away where away.value = opening.value and lost) as away,
+      (select count(*)::int from away where away.value = opening.value and not lost) as busy
     from opening where value is not null group by value order by value`;
 }
 
@@ -76,18 +89,22 @@ async function countRetriesByValue(
   index: number,
 ): Promise<NextBatch["byValue"]> {
   if (limit === null) return [];
-  return tx<{ value: string; nodes: number; away: number }[]>`
+  await lockLimits(tx);
+  return tx<NextBatch["byValue"][number][]>`
     with away as (
-      select n.id, n.labels->>${limit.label} as value from node_profiles mine
+      select n.id, n.labels->>${limit.label} as value, ${isAway(tx)} as lost from node_profiles mine
       join nodes n on n.id = mine.node_id
-      where mine.chain_profile_id = ${chain_profile_id} and n.revoked_at is null and ${isAway(tx, chain_profile_id)}
+      where mine.chain_profile_id = ${chain_profile_id} and n.revoked_at is null
+        and (${isAway(tx)} or ${isBusy(tx, chain_profile_id)})
     ), joining as (
-      select n.labels->>${limit.label} as value from rollout_nodes rn join nodes n on n.id = rn.node_id
+      select n.id, n.labels->>${limit.label} as value from rollout_nodes rn join nodes n on n.id = rn.node_id
       where rn.rollout_id = ${id} and rn.batch_index = ${index} and rn.retry_requested
-        and not exists (select 1 from away where away.id = n.id)
+        and not exists (select 1 from away where away.id = n.id and lost)
     )
     select value, count(*)::int as nodes,
-      (select count(*)::int from away where away.value = joining.value) as away
+      (select count(*)::int from away where away.value = joining.value and lost) as away,
+      (select count(*)::int from away where away.value = joining.value and not lost
+        and away.id not in (select id from joining)) as busy
     from joining where value is not null group by value order by value`;
 }
 

@@ -53,7 +53,7 @@ interface NodeRecord extends HealthRecord {
   readonly previous_checksum: Digest | null;
   readonly recorded: Digest | null;
   readonly label_value: string | null;
-  readonly away_elsewhere: boolean;
+  readonly elsewhere: BatchNode["elsewhere"];
 }
 
 const NOBODY: QuietNodes = { installing: 0, launchedAt: null, verifying: 0 };
@@ -124,12 +124,14 @@ export async function loadNamed(
   );
 }
 
-const isAwayElsewhere = (tx: Transaction, { max_unavailable, chain_profile_id }: RolloutRecord) =>
+const elsewhere = (tx: Transaction, { max_unavailable, chain_profile_id }: RolloutRecord) =>
   max_unavailable === null
-    ? tx`false`
-    : tx`exists (
-        select 1 from node_profiles other
-        where other.node_id = rn.node_id and other.chain_profile_id <> ${chain_profile_id} and other.state <> 'active')`;
+    ? tx`null::text`
+    : tx`(
+        select case when bool_or(other.state in ('failed', 'degraded')) then 'away'
+          when bool_or(other.state = 'maintenance') then 'busy' end
+        from node_profiles other
+        where other.node_id = rn.node_id and other.chain_profile_id <> ${chain_profile_id})`;
 
 /** What a node says of itself is read where it is judged by it: when it is installed, or has just said so. */
 async function read(
@@ -143,7 +145,7 @@ async function read(
       rn.direction, rn.attempt_count, rn.command_id, rn.launched_at, rn.installed_at, rn.error_code, rn.error_message,
       rn.retry_requested, rn.restarts_before,
       rn.previous_checksum, state.fingerprint as recorded, n.labels->>${rollout.max_unavailable?.label ?? ""} as label_value,
-      ${stateOf(tx)} as state, ${isAwayElsewhere(tx, rollout)} as away_elsewhere, hb.received_at,
+      ${stateOf(tx)} as state, ${elsewhere(tx, rollout)} as elsewhere, hb.received_at,
       program.report as program
     from rollout_nodes rn
     join nodes n on n.id = rn.node_id
@@ -177,7 +179,7 @@ async function read(
     previous: row.previous_checksum,
     recorded: row.recorded,
     labelValue: row.label_value,
-    isAwayElsewhere: row.away_elsewhere,
+    elsewhere: row.elsewhere,
     facts: factsOf(row),
   }));
 }

@@ -1,7 +1,7 @@
 // Rollouts of two programs on the same nodes (ROLL-28), step by step on a real database.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { NodeId } from "../../../src/core/ids.ts";
+import { RolloutId, type NodeId } from "../../../src/core/ids.ts";
 import type { NodeView, RolloutView } from "../../../src/core/protocol/operator-api.ts";
 import { manualRequest, V1, V2 } from "../../support/server/creation-site.ts";
 import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
@@ -136,17 +136,34 @@ describe("nodes that left the profile", () => {
 describe("the limit of unavailable nodes", () => {
   const LIMIT = { max_unavailable: { label: "zone", count: 1 }, batch_size: 1 };
 
-  test("ROLL-28: a node in maintenance for another program counts as away", async () => {
+  test("ROLL-28: a node in maintenance for another program counts as away, and is waited for", async () => {
     const other = await here.addNode(`${count}-c`, { profile: execution, labels: { zone: "west" } });
     await here.addProgram(other, `third-${count}`);
-    await start(`third-${count}`);
-    const id = await create(execution, { ...LIMIT, node_ids: nodes });
-    await ask(id, "start");
-    await here.settle();
+    const third = await start(`third-${count}`);
+    const id = await start(execution, { ...LIMIT, node_ids: nodes });
     expect(await view(id)).toMatchObject({
+      status: "running",
       counters: { in_progress: 0 },
-      why: { code: "UNAVAILABLE_LIMIT" },
+      why: { code: "OTHERS_AT_WORK" },
     });
+    await here.report(third);
+    expect(await view(id)).toMatchObject({ status: "running", counters: { in_progress: 1 } });
+  });
+
+  test("ROLL-28: of two rollouts with a limit that open at once, one waits", async () => {
+    // Of different nodes of one zone, which both profiles have.
+    const created = await Promise.all([
+      create(execution, { ...LIMIT, health_wait_seconds: 0, node_ids: [nodes[0]] }),
+      create(consensus, { ...LIMIT, health_wait_seconds: 0, node_ids: [nodes[1]] }),
+    ]);
+    for (const id of created) await ask(id, "start");
+    await Promise.all(Array.from({ length: 6 }, () => here.db`select pg_sleep(0.05)`)); // connections are open
+    await Promise.all(created.map((id) => here.step(RolloutId.parse(id))));
+    const atWork = (await Promise.all(created.map(view))).map(({ counters }) => counters.in_progress);
+    expect(atWork.toSorted((a, b) => a - b)).toEqual([0, 1]);
+    await here.settle();
+    for (let round = 0; round < 2; round++) for (const id of created) await here.report(id);
+    for (const id of created) expect((await view(id)).status).toBe("completed");
   });
 
   test("ROLL-28: a node in maintenance for another program is not away twice when it is the batch's own", async () => {

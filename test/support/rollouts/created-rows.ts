@@ -94,7 +94,7 @@ export function createdRows(wish: TableWish) {
     previous: previousOf(n),
     recorded: previousOf(n),
     labelValue: labelOf(n),
-    isAwayElsewhere: false,
+    elsewhere: null,
     waitingFor: null,
     facts: QUIET,
   }));

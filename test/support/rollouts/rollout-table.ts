@@ -87,6 +87,18 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
   const decideAt = (now: number): RolloutDecision =>
     decide(load(now), now, () => load(now, { ...lookNow(now), whole: true }));
 
+  /** In maintenance for another program, and neither lost nor about to join. */
+  const busyBeside = (value: string, opening: readonly NodeRow[]): number =>
+    nodes.filter(
+      (node) =>
+        node.labelValue === value &&
+        node.elsewhere === "busy" &&
+        node.batchIndex !== rollout.currentBatch &&
+        !opening.includes(node) &&
+        !AWAY.includes(node.facts.nodeState) &&
+        !node.status.startsWith("failed"),
+    ).length;
+
   function loadNext(): NextBatch | null {
     const waiting = nodes.filter(
       (node) =>
@@ -106,6 +118,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       value,
       nodes: opening.filter((node) => node.labelValue === value).length,
       away: nodes.filter((node) => node.labelValue === value && isAway(node)).length,
+      busy: busyBeside(value, opening),
     }));
     return { index, nodes: opening.length, byValue: rollout.maxUnavailable === null ? [] : byValue };
   }
@@ -124,6 +137,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       value,
       nodes: joining.filter((node) => node.labelValue === value).length,
       away: nodes.filter((node) => node.labelValue === value && isAway(node)).length,
+      busy: busyBeside(value, opening),
     }));
     return { index, nodes: opening.length, byValue: rollout.maxUnavailable === null ? [] : byValue };
   }

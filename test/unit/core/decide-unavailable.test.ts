@@ -1,5 +1,6 @@
 // How many nodes of one label value may be away at once.
 import { expect, test } from "vitest";
+import { LIMITS } from "../../../src/core/limits.ts";
 import type { TableWish } from "../../support/rollouts/created-rows.ts";
 import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 import {
@@ -92,13 +93,65 @@ test("ROLL-12: nodes without the label are not limited, and neither are rollouts
   expect(unlimited.rollout()).toMatchObject({ status: "running", currentBatch: 1 });
 });
 
-test("ROLL-28: a node of the current batch that is away for another of its programs counts", () => {
+test("ROLL-28: a node of the current batch whose other program is away counts", () => {
   const table = zones();
-  table.nodes[0]!.isAwayElsewhere = true;
+  table.nodes[0]!.elsewhere = "away";
   everyoneReports(table, T0 + 1);
   expect(table.rollout()).toMatchObject({ status: "paused", why: { code: "UNAVAILABLE_LIMIT" } });
-  table.nodes[0]!.isAwayElsewhere = false;
+  table.nodes[0]!.elsewhere = null;
   table.signal("resume");
   table.advance(T0 + 2);
-  expect(table.rollout()).toMatchObject({ status: "running", currentBatch: 1 });
+  expect(table.rollout()).toMatchObject({ status: "running", currentBatch: 1, why: null });
+});
+
+test.each([
+  ["of the current batch", 0],
+  ["of a later batch", 4],
+])("ROLL-28: a node %s that is in maintenance for another program is waited for without a pause", (_, at) => {
+  const table = zones();
+  table.nodes[at]!.elsewhere = "busy";
+  everyoneReports(table, T0 + 1);
+  expect(table.rollout()).toMatchObject({
+    status: "running",
+    currentBatch: 0,
+    why: { code: "OTHERS_AT_WORK" },
+  });
+  expect(table.wakeAt()).toBe(T0 + 1 + LIMITS.othersRecheckMs);
+  expect(atWork(table)).toEqual([]);
+  table.advance(T0 + 2);
+  expect(table.rollout().currentBatch).toBe(0);
+  table.nodes[at]!.elsewhere = null;
+  table.advance(T0 + 3);
+  expect(table.rollout()).toMatchObject({ status: "running", currentBatch: 1, why: null });
+});
+
+test("ROLL-28: a node about to join is not counted a second time for another program's maintenance", () => {
+  const table = zones();
+  table.nodes[2]!.elsewhere = "busy";
+  everyoneReports(table, T0 + 1);
+  expect(table.rollout()).toMatchObject({ status: "running", currentBatch: 1, why: null });
+});
+
+test.each(["pause", "cancel"] as const)("ROLL-28: a rollout that waits for others takes a %s", (kind) => {
+  const table = zones();
+  table.nodes[0]!.elsewhere = "busy";
+  everyoneReports(table, T0 + 1);
+  table.signal(kind);
+  table.advance(T0 + 2);
+  expect(table.rollout().status).toBe(kind === "pause" ? "paused" : "cancelled");
+});
+
+test("ROLL-28: retries in a paused rollout wait for another program's maintenance, and stay paused", () => {
+  const table = zones({ failureThreshold: 0 });
+  oneFails(table, T0 + 1);
+  expect(table.rollout().status).toBe("paused");
+  table.nodes[4]!.elsewhere = "busy";
+  table.signal("retry");
+  table.advance(T0 + 2);
+  table.advance(T0 + 3);
+  expect([table.rollout().status, atWork(table)]).toEqual(["paused", []]);
+  expect(table.wakeAt()).toBe(T0 + 3 + LIMITS.othersRecheckMs);
+  table.nodes[4]!.elsewhere = null;
+  table.advance(T0 + 4);
+  expect(atWork(table)).toHaveLength(1);
 });
