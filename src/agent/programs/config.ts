@@ -101,7 +101,26 @@ export type ProgramConfig = z.infer<typeof ProgramConfig>;
 /** Programs that are one executable file. */
 export type FileProgram = ProcessProgram | SystemdProgram;
 
-export const ProgramsConfig = z.record(ProfileId, ProgramConfig);
+/** Two programs that shared one of these would install, back up or stop each other's (ROLL-28). */
+const OWN_PLACES = ["install_path", "data_dir", "config_dir", "unit", "container"];
+
+export const ProgramsConfig = z.record(ProfileId, ProgramConfig).superRefine((programs, context) => {
+  for (const place of OWN_PLACES) {
+    const owners = new Map<string, string>();
+    for (const [profile, program] of Object.entries(programs)) {
+      const value = (program as Record<string, unknown>)[place];
+      if (typeof value !== "string") continue;
+      const other = owners.get(value);
+      if (other !== undefined)
+        context.addIssue({
+          code: "custom",
+          path: [profile, place],
+          message: `${other} has the same ${place}`,
+        });
+      owners.set(value, profile);
+    }
+  }
+});
 export type ProgramsConfig = z.infer<typeof ProgramsConfig>;
 
 function isLoopbackUrl(text: string): boolean {

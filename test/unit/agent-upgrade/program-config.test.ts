@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ProgramConfig } from "../../../src/agent/programs/config.ts";
+import { ProgramConfig, ProgramsConfig } from "../../../src/agent/programs/config.ts";
 import { parsePasswd } from "../../../src/agent/programs/user.ts";
 import { ConfigPath, UpgradeJob } from "../../../src/core/upgrade/job.ts";
 import { UpgradeId } from "../../../src/core/ids.ts";
@@ -97,4 +97,35 @@ it("reads accounts, and skips lines that are none", () => {
     { name: "root", uid: 0, gid: 0, home: "/root" },
     { name: "node", uid: 12, gid: 34, home: "/home/node" },
   ]);
+});
+
+describe("several programs of one machine", () => {
+  const second = { ...PLAIN, install_path: "/opt/b/bin/b", data_dir: "/var/lib/b", config_dir: "/etc/b" };
+  const takes = (b: object, a: object = PLAIN): boolean => ProgramsConfig.safeParse({ a, b }).success;
+
+  it("ROLL-28: two programs with places of their own are taken", () => {
+    expect(takes(second)).toBe(true);
+    const unit = { runtime: "systemd", unit: "a.service" };
+    expect(takes({ ...second, ...unit, unit: "b.service" }, { ...PLAIN, ...unit })).toBe(true);
+  });
+
+  it.each(["install_path", "data_dir", "config_dir"] as const)(
+    "ROLL-28: two programs with the same %s are refused, with the field",
+    (place) => {
+      const parsed = ProgramsConfig.safeParse({ a: PLAIN, b: { ...second, [place]: PLAIN[place] } });
+      expect(parsed.error?.issues).toMatchObject([
+        { path: ["b", place], message: `a has the same ${place}` },
+      ]);
+    },
+  );
+
+  it("ROLL-28: two programs of one unit or one container are refused", () => {
+    const unit = { runtime: "systemd", unit: "a.service" };
+    expect(takes({ ...second, ...unit }, { ...PLAIN, ...unit })).toBe(false);
+    const { install_path: _a, ...first } = PLAIN;
+    const { install_path: _b, ...other } = second;
+    const container = { runtime: "docker", container: "node" };
+    expect(takes({ ...other, ...container }, { ...first, ...container })).toBe(false);
+    expect(takes({ ...other, ...container, container: "other" }, { ...first, ...container })).toBe(true);
+  });
 });
