@@ -5,6 +5,7 @@ import { sleep, type Clock } from "../host/clock.ts";
 import { nodeFileSystem, type FileSystemPort } from "../host/file-system-port.ts";
 import { ensureDirectory } from "../host/files.ts";
 import type { Logger } from "../host/log.ts";
+import { createAuthorizeAgain } from "./authority/authorize-again.ts";
 import { openLedger } from "./authority/ledger.ts";
 import type { AgentConfig } from "./config.ts";
 import { createContact } from "./degraded/contact.ts";
@@ -52,7 +53,7 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
       snapshots,
     );
   let link = connect(identity);
-  const ledger = await openLedger(folder);
+  const ledger = await openLedger(folder, fs);
   const stateDir = stateDirOf(config);
   await ensureDirectory(stateDir, 0o700);
   const programs = openPrograms(config, shimCommand, clock, log, fs);
@@ -62,8 +63,8 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
   const runner = createRunner({
     stateDir,
     programs,
-    snapshots,
     ledger,
+    authorizeAgain: createAuthorizeAgain({ identity, snapshots, ledger, programs, stateDir }),
     outbox,
     keeper,
     contact,

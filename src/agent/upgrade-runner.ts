@@ -1,7 +1,14 @@
-/** Runs accepted jobs one after the other; what a crash interrupted is taken up first. */
+/**
+ * Runs accepted jobs one after the other; what a crash interrupted is taken up first.
+ *
+ * 1. A job begins, and stops its program, only while its command would still be accepted; past that it ends or is taken
+ *    back without asking.
+ * 2. A job is concluded once its verdict is on disk or with the server. Until then a restart runs it again, if it may.
+ * 3. A checkpoint whose job was concluded is left over from a disk that failed: it is taken back before anything else.
+ */
 import { FairleadError, unreachable } from "../core/errors.ts";
 import type { ProfileId } from "../core/ids.ts";
-import type { ConfigRef } from "../core/upgrade/job.ts";
+import type { ConfigRef, UpgradeJob } from "../core/upgrade/job.ts";
 import { LIMITS } from "../core/limits.ts";
 import { ERROR_MESSAGE_CHARS_MAX, REASON_CHARS_MAX } from "../core/protocol/agent-api.ts";
 import { storableText } from "../core/text.ts";
@@ -10,6 +17,7 @@ import type { FileSystemPort } from "../host/file-system-port.ts";
 import type { Logger } from "../host/log.ts";
 import { refuseSecretIn } from "../trust/config-secrets.ts";
 import { digestOf } from "../trust/digest.ts";
+import type { AuthorizeAgain } from "./authority/authorize-again.ts";
 import type { Ledger, PendingJob } from "./authority/ledger.ts";
 import type { Contact } from "./degraded/contact.ts";
 import type { GateKeeper } from "./degraded/gate-keeper.ts";
@@ -18,18 +26,19 @@ import type { Outbox } from "./link/outbox.ts";
 import { createJobLine } from "./job-line.ts";
 import { firstAnswer } from "./programs/first-answer.ts";
 import type { Programs } from "./programs/programs.ts";
-import type { SnapshotStore } from "./snapshots/store.ts";
-import { failEarlierIdentity } from "./upgrade/earlier-identity.ts";
 import { ensureRunning } from "./upgrade/ensure-running.ts";
 import { runUpgrade } from "./upgrade/executor.ts";
+import { forbidForward, leftOverJob } from "./upgrade/left-over.ts";
+import type { UpgradeDeps } from "./upgrade/run.ts";
 
 const ASK_AGAIN_MS = 500;
 
 export interface RunnerDeps {
   readonly stateDir: string;
   readonly programs: Programs;
-  readonly snapshots: SnapshotStore;
-  readonly ledger: Ledger;
+  readonly ledger: Pick<Ledger, "pending" | "conclude" | "noteRejection">;
+  /** Throws the code of the check that no longer passes. */
+  readonly authorizeAgain: AuthorizeAgain;
   readonly outbox: Outbox;
   readonly keeper: GateKeeper;
   readonly contact: Contact;
@@ -44,7 +53,7 @@ export interface RunnerDeps {
 }
 
 export function createRunner(deps: RunnerDeps) {
-  const { programs, snapshots, ledger, outbox, keeper, contact, stateDir, clock, fs } = deps;
+  const { programs, ledger, outbox, keeper, contact, stateDir, clock, fs } = deps;
   const line = createJobLine(outbox);
   let current: Promise<void> = Promise.resolve();
   /** Programs that were not started because the gate was closed, and those of which that was told. */
@@ -69,22 +78,6 @@ export function createRunner(deps: RunnerDeps) {
     await passGate("create_service_authority", profile);
   }
 
-  /** A window that closed stops nothing that has begun, but no program is stopped after it. */
-  function authorityHolds(notAfter: string | null): void {
-    const { effective } = snapshots.time();
-    if (notAfter !== null && Date.parse(notAfter) <= effective) {
-      throw new FairleadError("INTENT_EXPIRED", `the intent's window closed at ${notAfter}`);
-    }
-    const assignment = snapshots.assignment();
-    if (assignment === null) throw new FairleadError("ASSIGNMENT_MISSING", "the assignment is gone");
-    if (Date.parse(assignment.header.expires_at) <= effective) {
-      throw new FairleadError(
-        "ASSIGNMENT_EXPIRED",
-        `the assignment expired at ${assignment.header.expires_at}`,
-      );
-    }
-  }
-
   async function fetchConfig(ref: ConfigRef): Promise<Uint8Array> {
     const bytes = await deps.link().blob(ref.sha256);
     if (digestOf(bytes) !== ref.sha256)
@@ -102,57 +95,75 @@ export function createRunner(deps: RunnerDeps) {
     }
   }
 
-  async function runAndReport({ job, not_after }: PendingJob, signal: AbortSignal): Promise<void> {
-    const log = deps.log.child({
-      rollout_id: job.rollout_id,
-      direction: job.direction,
-      attempt: job.attempt,
-    });
+  const upgradeDeps = (profile: ProfileId, log: Logger, signal: AbortSignal) => ({
+    adapter: programs.adapter(profile),
+    stateDir,
+    clock,
+    log,
+    signal,
+    fs,
+    fetchConfig,
+  });
+
+  const logOf = ({ rollout_id, direction, attempt }: UpgradeJob): Logger =>
+    deps.log.child({ rollout_id, direction, attempt });
+
+  async function runAndReport(pending: PendingJob, signal: AbortSignal): Promise<void> {
+    const { job } = pending;
+    const profile = job.chain_profile_id;
+    await finishLeftOver(profile, signal);
+    const log = logOf(job);
     log.info("upgrade begins", { version: job.artifact.version });
+    const beforeAction: UpgradeDeps["beforeAction"] = async (action) => {
+      if (action === "backup_state") await deps.authorizeAgain(pending, false); // (1)
+      if (action !== "acquire_artifact" && action !== "stop_node") return;
+      await passGateSoon(profile, signal);
+      if (action === "stop_node") await deps.authorizeAgain(pending, true); // (1)
+    };
     const outcome = await runUpgrade(job, {
-      adapter: programs.adapter(job.chain_profile_id),
-      stateDir,
-      clock,
-      log,
-      signal,
-      fs,
-      fetchConfig,
+      ...upgradeDeps(profile, log, signal),
+      beforeAction,
       onProgress: (progress) => outbox.tell(job.command_id, { kind: "progress", progress }),
-      beforeAction: async (action) => {
-        if (action !== "acquire_artifact" && action !== "stop_node") return;
-        await passGateSoon(job.chain_profile_id, signal);
-        if (action === "stop_node") authorityHolds(not_after);
-      },
     });
     log.info("upgrade ends", { verdict: outcome.verdict, error: outcome.error });
-    if (outcome.verdict === "COMPLETED")
-      await firstAnswer(programs.config(job.chain_profile_id).health, clock, signal);
-    await outbox.add(job.command_id, {
+    if (outcome.verdict === "COMPLETED") await firstAnswer(programs.config(profile).health, clock, signal);
+    const { verdict, error, started_at, ended_at } = outcome;
+    const body = {
       kind: "verdict",
-      verdict: outcome.verdict,
-      error_code: outcome.error?.code ?? null,
-      error_message: outcome.error === null ? null : messageOf(outcome.error),
-      started_at: outcome.started_at,
-      ended_at: outcome.ended_at,
-    });
-    await ledger.conclude(job.command_id);
+      verdict,
+      error_code: error?.code ?? null,
+      error_message: error === null ? null : messageOf(error),
+      started_at,
+      ended_at,
+    } as const;
+    const stored = await outbox.add(job.command_id, body, () => void conclude(job));
+    if (stored === "written") await conclude(job); // (2)
   }
 
-  async function takeBackEarlier(profile: ProfileId, signal: AbortSignal): Promise<void> {
-    const job = await failEarlierIdentity(profile, snapshots.nodeId, stateDir, fs);
-    if (job === null) return;
-    const log = deps.log.child({ profile, rollout_id: job.rollout_id });
-    const { verdict, error } = await runUpgrade(job, {
-      adapter: programs.adapter(profile),
-      stateDir,
-      clock,
-      log,
-      signal,
-      fs,
-      fetchConfig,
-      onProgress: () => undefined,
-    });
-    log.warn("upgrade of an earlier identity ended", { verdict, error });
+  async function conclude(job: UpgradeJob): Promise<void> {
+    try {
+      await ledger.conclude(job.command_id);
+    } catch (error) {
+      logOf(job).error("the job's end was not written to the ledger", { error });
+    }
+  }
+
+  /** (3) */
+  async function finishLeftOver(profile: ProfileId, signal: AbortSignal): Promise<void> {
+    try {
+      const accepted = ledger.pending().map(({ job }) => job);
+      const job = await leftOverJob(profile, accepted, stateDir, fs);
+      if (job === null) return;
+      const { verdict, error } = await runUpgrade(job, {
+        ...upgradeDeps(profile, logOf(job), signal),
+        beforeAction: forbidForward,
+        onProgress: () => undefined,
+      });
+      logOf(job).warn("left-over upgrade ended", { verdict, error });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      deps.log.error("the left-over checkpoint stays", { profile, error });
+    }
   }
 
   /** A program that cannot start must not take its agent down: an upgrade is what could repair it. */
@@ -211,9 +222,12 @@ export function createRunner(deps: RunnerDeps) {
   return {
     /** What should run, runs; what was begun, ends. */
     resume(signal: AbortSignal): void {
-      for (const profile of programs.all()) queue(() => takeBackEarlier(profile, signal), signal);
       for (const pending of ledger.pending()) queueJob(pending, signal);
-      for (const profile of programs.all()) queue(() => ensure(profile, signal), signal);
+      for (const profile of programs.all())
+        queue(async () => {
+          await finishLeftOver(profile, signal);
+          await ensure(profile, signal);
+        }, signal);
     },
     /** The situation may have changed: what waited for the gate asks again. */
     reconsider(signal: AbortSignal): void {

@@ -21,7 +21,8 @@ import {
 } from "./trust-names.ts";
 
 export const leaf = (node_id: NodeId, configs = CONFIGS): IntentLeaf => ({ node_id, configs });
-export const TREE = nodesTree([leaf(NODE), leaf(OTHER_NODE)]);
+export const treeOf = (configs = CONFIGS) => nodesTree([leaf(NODE, configs), leaf(OTHER_NODE, configs)]);
+export const TREE = treeOf();
 
 export const intentOf = (changes: Partial<Intent> = {}): Intent => ({
   cluster_id: CLUSTER,

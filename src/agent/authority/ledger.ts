@@ -4,15 +4,19 @@
  * 1. The mark, the command's fate and the job it became are one durable write.
  * 2. Writes follow one another, each on what the one before it left: the runner concludes while commands arrive.
  * 3. Serials and attempts are remembered per profile for as long as the node lives.
+ * 4. A job is pending while its permit exists. Its end removes the permit first: an unlink needs no space on a full disk,
+ *    so that a job that has ended is not run again after a restart.
+ * 5. A job that has ended leaves with the next successful write, whichever that is.
  */
 import { join } from "node:path";
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
 import { CommandId, Digest, ProfileId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Rejection } from "../../core/protocol/agent-api.ts";
+import { CommandDelivery, type Rejection } from "../../core/protocol/agent-api.ts";
 import { KeptRejection } from "../kept-rejection.ts";
 import { UpgradeJob } from "../../core/upgrade/job.ts";
+import { removeDurable, writeDurable } from "../../host/durable-write.ts";
 import { type FileSystemPort, nodeFileSystem } from "../../host/file-system-port.ts";
 import { ensureDirectory, readJsonIfThere, writeJsonDurable } from "../../host/files.ts";
 import { digestOf } from "../../trust/digest.ts";
@@ -23,10 +27,10 @@ const REMEMBERED_COMMANDS = 32;
 /** For each program a job at work and one behind it: a reverse can come before its forward is concluded. */
 const PENDING_MAX = 2 * LIMITS.nodeProfilesMax;
 
-const Remembered = z.strictObject({ command_id: CommandId, digest: Digest, rejection: KeptRejection });
+const Remembered = z.object({ command_id: CommandId, digest: Digest, rejection: KeptRejection });
 export type Remembered = z.infer<typeof Remembered>;
 
-const ProfileLedger = z.strictObject({
+const ProfileLedger = z.object({
   serial: z.int().min(0),
   intent_digest: Digest.nullable(),
   /** `{intent digest}.{direction}.{attempt}` of the newest intent; an older intent is refused by its serial. */
@@ -34,20 +38,33 @@ const ProfileLedger = z.strictObject({
 });
 export type ProfileLedger = z.infer<typeof ProfileLedger>;
 
-const PendingJob = z.strictObject({ job: UpgradeJob, not_after: z.string().nullable() });
+const PendingJob = z.object({
+  job: UpgradeJob,
+  /** As it was signed, so that it can be verified again before the job begins. Null: accepted by an older agent. */
+  delivery: CommandDelivery.nullable().default(null),
+});
 export type PendingJob = z.infer<typeof PendingJob>;
 
-const LedgerFile = z.strictObject({
+const LedgerFile = z.object({
   mark: z.int().min(0),
   commands: z.array(Remembered).max(REMEMBERED_COMMANDS),
   profiles: z.record(ProfileId, ProfileLedger),
   /** Accepted and not yet concluded, in order: taken up again after a restart. */
   pending: z.array(PendingJob).max(PENDING_MAX),
+  /** The newest command that was accepted for each profile. */
+  newest: z.record(ProfileId, z.int().min(0)).default({}),
   last_rejection: KeptRejection,
 });
 type LedgerFile = z.infer<typeof LedgerFile>;
 
-const EMPTY: LedgerFile = { mark: 0, commands: [], profiles: {}, pending: [], last_rejection: null };
+const EMPTY: LedgerFile = {
+  mark: 0,
+  commands: [],
+  profiles: {},
+  pending: [],
+  newest: {},
+  last_rejection: null,
+};
 const NOTHING_SEEN: ProfileLedger = { serial: 0, intent_digest: null, ran: [] };
 
 export interface Acceptance {
@@ -62,12 +79,22 @@ export async function openLedger(dataDir: string, fs: FileSystemPort = nodeFileS
   const folder = join(dataDir, "authority");
   await ensureDirectory(folder, 0o700, fs);
   const path = join(folder, "ledger.json");
-  let state = (await readJsonIfThere(path, LedgerFile, fs)) ?? EMPTY;
+  const permits = join(folder, "permits");
+  await ensureDirectory(permits, 0o700, fs);
+  const permitOf = (id: CommandId): string => join(permits, id);
+  let state = await readLedger(path, permits, fs);
   let saving: Promise<void> = Promise.resolve();
+  const ended = new Set<CommandId>();
+
+  const withoutEnded = (before: LedgerFile): LedgerFile =>
+    ended.size === 0
+      ? before
+      : { ...before, pending: before.pending.filter(({ job }) => !ended.has(job.command_id)) };
 
   function change(edit: (state: LedgerFile) => Partial<LedgerFile>): Promise<void> {
     const saved = saving.then(async () => {
-      const changed = { ...state, ...edit(state) };
+      const before = withoutEnded(state); // (5)
+      const changed = { ...before, ...edit(before) };
       await writeJsonDurable(path, changed, { mode: 0o600, fs });
       state = changed;
     });
@@ -85,7 +112,9 @@ export async function openLedger(dataDir: string, fs: FileSystemPort = nodeFileS
   return {
     mark: () => state.mark,
     /** What to go on with after a restart, the oldest first. */
-    pending: (): readonly PendingJob[] => state.pending,
+    pending: (): readonly PendingJob[] => withoutEnded(state).pending,
+    /** The highest sequence that was accepted for a profile; 0 before the first. */
+    newest: (id: ProfileId): number => (Object.hasOwn(state.newest, id) ? state.newest[id]! : 0),
     lastRejection: () => state.last_rejection,
     profile: (id: ProfileId): ProfileLedger => profileIn(state, id),
     serials: (): Record<ProfileId, number> =>
@@ -96,21 +125,24 @@ export async function openLedger(dataDir: string, fs: FileSystemPort = nodeFileS
       const found = state.commands.find((command) => command.digest === digest);
       return found && { ...found, newest: found === state.commands.at(-1) };
     },
-    accept: (frame: Uint8Array, { sequence, pending, intent }: Acceptance): Promise<void> =>
-      change((before) => {
+    async accept(frame: Uint8Array, { sequence, pending, intent }: Acceptance): Promise<void> {
+      const { job } = pending;
+      await writeDurable(permitOf(job.command_id), "", { fs }); // (4)
+      await change((before) => {
         if (before.pending.length >= PENDING_MAX)
           throw new FairleadError("NOT_READY", `${PENDING_MAX} jobs wait on this node already`);
-        const { job } = pending;
         return {
           mark: sequence,
           pending: [...before.pending, pending],
           commands: remember(before, frame, job.command_id, null),
+          newest: { ...before.newest, [job.chain_profile_id]: sequence },
           profiles: {
             ...before.profiles,
             ...(intent === null ? {} : { [job.chain_profile_id]: seenBy(before, job, intent) }),
           },
         };
-      }),
+      });
+    },
     /** `known` is null when the command could not even be believed: then the mark stays. */
     reject: (
       frame: Uint8Array,
@@ -132,9 +164,27 @@ export async function openLedger(dataDir: string, fs: FileSystemPort = nodeFileS
         return { profiles: { ...before.profiles, [id]: { serial, intent_digest: digest, ran: [] } } };
       }),
     noteRejection: (rejection: Rejection) => change(() => ({ last_rejection: rejection })),
-    conclude: (commandId: CommandId) =>
-      change(({ pending }) => ({ pending: pending.filter(({ job }) => job.command_id !== commandId) })),
+    async conclude(commandId: CommandId): Promise<void> {
+      ended.add(commandId);
+      try {
+        await removeDurable(permitOf(commandId), fs); // (4)
+      } finally {
+        await change(() => ({})); // (5)
+      }
+    },
   };
+}
+
+async function readLedger(path: string, permits: string, fs: FileSystemPort): Promise<LedgerFile> {
+  const state = (await readJsonIfThere(path, LedgerFile, fs)) ?? EMPTY;
+  const permitted = new Set(await fs.readdir(permits));
+  const isPending = ({ job, delivery }: PendingJob) => delivery === null || permitted.has(job.command_id);
+  const pending = state.pending.filter(isPending); // (4)
+  const needed = new Set<string>(pending.map(({ job }) => job.command_id));
+  // A permit without a job is what a crash before the ledger's write left. It permits nothing; removing it is tidiness.
+  for (const name of permitted)
+    if (!needed.has(name)) await removeDurable(join(permits, name), fs).catch(() => undefined);
+  return { ...state, pending };
 }
 
 /** By its own name only: a profile may be called like a property that every object has. */

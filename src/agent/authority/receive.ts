@@ -58,7 +58,7 @@ export async function receiveCommand(deps: ReceiveDeps, delivery: CommandDeliver
       activation: await readActivation(deps.stateDir, profile),
     });
     deps.keeper.passGate("create_service_authority", { kind: "service_assignment", id: profile });
-    const pending = { job, not_after: intent?.intent.not_after ?? null };
+    const pending = { job, delivery };
     const seen = intent === null ? null : { serial: intent.intent.serial, digest: intent.digest };
     await deps.snapshots.raiseFloor(command.header.issued_at);
     await ledger.accept(frame, { sequence: command.header.sequence, pending, intent: seen });
@@ -69,13 +69,17 @@ export async function receiveCommand(deps: ReceiveDeps, delivery: CommandDeliver
   }
 }
 
-function verified({ snapshots }: ReceiveDeps, frame: Buffer): VerifiedCommand {
+export function verified({ snapshots }: Pick<ReceiveDeps, "snapshots">, frame: Buffer): VerifiedCommand {
   const bundle = snapshots.bundle();
   if (bundle === null) throw new FairleadError("COMMAND_UNTRUSTED", "no trust bundle is accepted");
   return verifyCommand(frame, bundle, snapshots.time(), snapshots.revokedKeys());
 }
 
-function verifiedIntent({ snapshots }: ReceiveDeps, delivery: CommandDelivery, command: VerifiedCommand) {
+export function verifiedIntent(
+  { snapshots }: Pick<ReceiveDeps, "snapshots">,
+  delivery: CommandDelivery,
+  command: VerifiedCommand,
+) {
   if (delivery.intent === null || command.header.intent_digest === null) return null;
   const frame = Buffer.from(delivery.intent, "base64");
   return verifyIntent(frame, snapshots.bundle()!, snapshots.time(), snapshots.revokedKeys());

@@ -1,6 +1,6 @@
 /**
  * Reports that must arrive: on disk until the server has stored them, sent in order, again after a lost connection.
- * Progress is only news and is dropped when it cannot be sent.
+ * Progress is only news and is dropped when it cannot be sent. A report that the disk refuses is sent from memory.
  *
  * 1. A report that the server does not accept must not block those behind it: after such a refusal reports are sent one
  *    by one, and the refused one goes to the end of the queue. It is kept: a newer server may accept it.
@@ -52,6 +52,7 @@ export async function openOutbox({
   let ring: () => void = () => {};
   let saving = Promise.resolve();
   let perSend = REPORTS_PER_SEND;
+  const onDelivery = new Map<string, () => void>();
 
   /** One write after the other, each with what is kept when its turn comes; one that failed stops none after it. */
   function save(): Promise<void> {
@@ -75,6 +76,10 @@ export async function openOutbox({
     news = news.filter((report) => !sent.has(report.report_id));
     const before = kept.length;
     kept = kept.filter((report) => !sent.has(report.report_id));
+    for (const id of sent) {
+      onDelivery.get(id)?.();
+      onDelivery.delete(id);
+    }
     if (kept.length !== before) await save();
     perSend = Math.min(perSend * 2, REPORTS_PER_SEND);
   }
@@ -88,15 +93,27 @@ export async function openOutbox({
   }
 
   return {
-    /** Returns when the report is on disk. */
-    async add(commandId: CommandId, body: UpgradeReport["body"]): Promise<void> {
-      kept = [...kept, reportOf(commandId, body)];
+    /** `unwritten`: the disk refuses the report. It is sent all the same, and `delivered` is called then. */
+    async add(
+      commandId: CommandId,
+      body: UpgradeReport["body"],
+      delivered: () => void = () => undefined,
+    ): Promise<"written" | "unwritten"> {
+      const report = reportOf(commandId, body);
+      kept = [...kept, report];
+      onDelivery.set(report.report_id, delivered);
       try {
         await save();
+        return "written";
+      } catch (error) {
+        log.error("report not written; it is sent from memory", { command_id: commandId, error });
+        return "unwritten";
       } finally {
-        ring(); // what could not be written can still be sent
+        ring();
       }
     },
+    /** How many reports the server has not stored yet. */
+    waiting: (): number => kept.length,
     tell(commandId: CommandId, body: UpgradeReport["body"]): void {
       news = [...news, reportOf(commandId, body)].slice(-REPORTS_PER_SEND);
       ring();

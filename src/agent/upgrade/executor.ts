@@ -28,6 +28,9 @@ export async function runUpgrade(job: UpgradeJob, deps: UpgradeDeps): Promise<Up
     case "ended":
       await tidyUp(job, deps, opening.outcome); // (2)
       return opening.outcome;
+    // However late: a success that is recorded is not taken back because its ten minutes are over.
+    case "activated":
+      return complete(openRun(deps, opening.checkpoint, configsOf(job, deps)));
     case "opened": {
       const run = openRun(deps, opening.checkpoint, configsOf(job, deps));
       const failure = run.checkpoint.failure ?? (await goForward(run)) ?? (await record(run));

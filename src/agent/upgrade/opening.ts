@@ -22,7 +22,8 @@ import { planOf } from "./plan.ts";
 import { failureOf, isoNow, type UpgradeDeps } from "./run.ts";
 
 export type Opening =
-  | { readonly kind: "opened"; readonly checkpoint: Checkpoint }
+  /** `activated`: everything is done and recorded; only its verdict could not be stored. */
+  | { readonly kind: "opened" | "activated"; readonly checkpoint: Checkpoint }
   | { readonly kind: "ended" | "refused"; readonly outcome: UpgradeOutcome };
 
 export async function openJob(job: UpgradeJob, deps: UpgradeDeps): Promise<Opening> {
@@ -34,8 +35,10 @@ export async function openJob(job: UpgradeJob, deps: UpgradeDeps): Promise<Openi
 
     const checkpoint = await readCheckpoint(stateDir, job.chain_profile_id, fs);
     if (checkpoint === undefined) return await begin(job, deps);
-    if (checkpoint.input === inputOf(job)) return { kind: "opened", checkpoint }; // (1)
-    if ((await endOf(stateDir, checkpoint, fs)) !== null) return await begin(job, deps); // (3)
+    const end = await endOf(stateDir, checkpoint, fs);
+    if (checkpoint.input === inputOf(job))
+      return { kind: end === "COMPLETED" ? "activated" : "opened", checkpoint }; // (1)
+    if (end !== null) return await begin(job, deps); // (3)
     return refuse(deps, checkpoint.plan.key === jobKey(job) ? otherInput(job) : unfinished(checkpoint)); // (2)
   } catch (error) {
     return refuse(deps, error, "FAILED_ROLLBACK"); // nobody can tell any more what was begun

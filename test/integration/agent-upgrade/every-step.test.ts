@@ -113,11 +113,13 @@ async function stateOf({ m, beside }: Case) {
   };
 }
 
+const ensured = async ({ program, stateDir, adapter }: Machine): Promise<string> =>
+  (await ensureRunning({ profile: PROFILE, program, adapter: adapter(), stateDir, signal: never() })).kind;
+
 /** As after a reboot: whatever could not be tidied up keeps nothing from running. */
-async function startedAgain({ program, stateDir, adapter }: Machine): Promise<string> {
-  await adapter().stop(never());
-  const deps = { profile: PROFILE, program, adapter: adapter(), stateDir, signal: never() };
-  return (await ensureRunning(deps)).kind;
+async function startedAgain(m: Machine): Promise<string> {
+  await m.adapter().stop(never());
+  return ensured(m);
 }
 
 const reachedState = (fingerprint: string) => ({
@@ -144,6 +146,7 @@ describe.each(Object.entries(RUNTIMES))("an upgrade of a %s program", (_, preten
       const before = await stateOf(one);
       if ((await runTrapped(one, diesAt(index))).reached < index) return "beyond";
       const outcome = await one.m.upgrade(one.job);
+      await ensured(one.m); // as the next agent does once nothing is under way
       const { fingerprint } = one.job.artifact;
       expect({ index, ...outcome }).toMatchObject({ index, verdict: "COMPLETED" });
       expect(await stateOf(one)).toEqual({ ...before, ...reachedState(fingerprint) });

@@ -3,13 +3,17 @@ import { copyFile, mkdir, readdir, readFile, rename, writeFile } from "node:fs/p
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SHIM } from "../../support/programs/built.ts";
+import type { ProcessProgram } from "../../../src/agent/programs/config.ts";
+import { processAdapter } from "../../../src/agent/upgrade/adapters/process/index.ts";
 import { spawnShim } from "../../../src/agent/upgrade/adapters/process/spawn-shim.ts";
 import { findProcesses } from "../../../src/agent/upgrade/adapters/process/processes.ts";
 import { ensureRunning } from "../../../src/agent/upgrade/ensure-running.ts";
+import type { StartRequest } from "../../../src/agent/upgrade/port.ts";
 import { openVerified, spawnVerified } from "../../../src/agent/shim/descriptor.ts";
 import { ShimState } from "../../../src/agent/shim/files.ts";
 import { RunSpec } from "../../../src/core/upgrade/job.ts";
 import { helloProgram } from "../../../src/demo/hello-program.ts";
+import { systemClock } from "../../../src/host/clock.ts";
 import { minimalEnv } from "../../../src/host/process.ts";
 import { isAlive, killProcess } from "../../../src/host/process-identity.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
@@ -132,6 +136,23 @@ describe("keeping a program alive", () => {
     expect((await m.adapter().supervision()).last_exit).toMatchObject({ code: 7, signal: null });
   });
 
+  it("ROLL-4: a program that ended once has not started, also when its restart runs by the time it is looked at", async () => {
+    await put('#!/bin/sh\nif [ -e "$COUNTER_FILE" ]; then sleep 1000; fi\ntouch "$COUNTER_FILE"\nexit 7\n');
+    const adapter = processAdapter({
+      profile: PROFILE,
+      program: m.program as ProcessProgram,
+      stateDir: m.stateDir,
+      shimCommand: [process.execPath, SHIM],
+      clock: systemClock,
+      settleMs: 200,
+      backoff: { first_ms: 1, max_ms: 1, stable_ms: 60_000 },
+    });
+    const request = { key: "test.forward.1", fingerprint: await m.installed(), run: m.program.run };
+    await expect(adapter.start(request as StartRequest, never())).rejects.toMatchObject({
+      code: "PROGRAM_NOT_RUNNING",
+    });
+  });
+
   it("ROLL-4: the environment is the run spec's and nothing of ours", async () => {
     process.env["FAIRLEAD_SECRET_OF_THE_AGENT"] = "hunter2";
     await start({ GREETING: "hello" });
@@ -190,6 +211,19 @@ describe("stopping a program", () => {
     await m.adapter().stop(never());
     expect((await state()).last_exit).toMatchObject({ signal: "SIGKILL" });
     await expectNothingLeft();
+  });
+
+  it("ROLL-4: after the grace the shim kills the whole group, with children that do not listen either", async () => {
+    m = Object.assign(m, { program: Object.assign(m.program, { stop_grace_ms: 100 }) });
+    await put(
+      "#!/bin/sh\ntrap '' TERM\nsh -c \"trap '' TERM; sleep 1000 & wait; sleep 1000\" &\nwait\nsleep 1000\n",
+    );
+    await start();
+    await until("it has forked", async () => (await findProcesses(folder())).length >= 3);
+    const { shim } = await state();
+    killProcess(shim, "SIGTERM"); // the shim alone: no agent looks for what it leaves
+    await until("the shim is gone", () => !isAlive(shim));
+    await until("its group is gone", async () => (await findProcesses(folder())).length === 0);
   });
 
   it("ROLL-4: takes along what the program forked", async () => {

@@ -99,13 +99,14 @@ test("a disk that is full or broken for once costs a snapshot, not the one befor
   }
 });
 
+const DELIVERY = { command: "", intent: null, proof: [] };
 const command = (n: number) => ({
   bytes: Buffer.from(`command ${n}`),
   acceptance: {
     sequence: n,
     intent: { serial: n, digest: fingerprint(`intent ${n}`) },
     pending: {
-      not_after: null,
+      delivery: DELIVERY,
       job: {
         ...payloadOf(),
         command_id: CommandId.parse(`00000000-0000-4000-8000-00000000000${n}`),

@@ -1,15 +1,17 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { attemptKey, openLedger, type Acceptance, type Ledger } from "../../../src/agent/authority/ledger.ts";
 import { CommandId, ProfileId } from "../../../src/core/ids.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
 import { at, fingerprint, NODE, NOW, payloadOf, PROFILE, ROLLOUT } from "../../support/trust.ts";
+import { systemError, trippingFileSystem } from "../../support/programs/tripping-file-system.ts";
 import { temporaryFolder } from "./node.ts";
 
 const idOf = (n: number) => CommandId.parse(`00000000-0000-4000-8000-${String(n).padStart(12, "0")}`);
 const bytesOf = (n: number) => Buffer.from(`command ${n}`);
 const rejection = (reason: string) => ({ code: "COMMAND_EXPIRED", subject: "command", reason, at: at(NOW) });
+const DELIVERY = { command: "", intent: null, proof: [] };
 const INTENT = { serial: 7, digest: fingerprint("intent") };
 
 function acceptance(
@@ -26,7 +28,7 @@ function acceptance(
     direction: "forward" as const,
     attempt,
   };
-  return { sequence: n, intent: INTENT, pending: { job, not_after: null }, ...rest };
+  return { sequence: n, intent: INTENT, pending: { job, delivery: DELIVERY }, ...rest };
 }
 const accept = (ledger: Ledger, n: number, changes = {}) => ledger.accept(bytesOf(n), acceptance(n, changes));
 const pendingOf = (ledger: Ledger) => ledger.pending().map(({ job }) => job.command_id);
@@ -135,4 +137,65 @@ test("a ledger whose last rejection holds a NUL is read, with the NUL replaced",
   await first.reject(bytesOf(3), { command_id: idOf(3), sequence: 3 }, rejection("a\0b"));
   const again = await openLedger(folder);
   expect([again.mark(), again.lastRejection()?.reason]).toEqual([3, "a\ufffdb"]);
+});
+
+/** A ledger whose writes fail while `isFull`; names can be removed. */
+async function onFullDisk() {
+  const disk = { isFull: false };
+  const folder = await temporaryFolder();
+  const fs = trippingFileSystem((operation) => {
+    if (disk.isFull && operation.startsWith("write ")) throw systemError("ENOSPC");
+  });
+  return { disk, folder, ledger: await openLedger(folder, fs) };
+}
+
+test("SNAP-16: a command that could not be written was not accepted: memory says what the disk says", async () => {
+  const { disk, folder, ledger } = await onFullDisk();
+  await accept(ledger, 1);
+  disk.isFull = true;
+  await expect(accept(ledger, 2)).rejects.toMatchObject({ code: "DISK_FULL" });
+  await expect(ledger.noteRejection(rejection("late"))).rejects.toMatchObject({ code: "DISK_FULL" });
+  for (const each of [ledger, await openLedger(folder)]) {
+    expect([each.mark(), each.newest(PROFILE), each.lastRejection()]).toEqual([1, 1, null]);
+    expect([pendingOf(each), each.find(bytesOf(2))]).toEqual([[idOf(1)], undefined]);
+  }
+});
+
+test("SNAP-16: a job that ended on a full disk is not pending, now or after a restart, and leaves with the next write", async () => {
+  const { disk, folder, ledger } = await onFullDisk();
+  await accept(ledger, 1);
+  disk.isFull = true;
+  await expect(ledger.conclude(idOf(1))).rejects.toMatchObject({ code: "DISK_FULL" });
+  expect([pendingOf(ledger), pendingOf(await openLedger(folder))]).toEqual([[], []]);
+  disk.isFull = false;
+  await accept(ledger, 2);
+  const written = JSON.parse(await readFile(join(folder, "authority", "ledger.json"), "utf8")) as {
+    pending: { job: { command_id: string } }[];
+  };
+  expect(written.pending.map(({ job }) => job.command_id)).toEqual([idOf(2)]);
+  expect(await readdir(join(folder, "authority", "permits"))).toEqual([idOf(2)]);
+});
+
+test("SNAP-16: jobs that an older agent accepted are pending without a permit", async () => {
+  const folder = await temporaryFolder();
+  await accept(await openLedger(folder), 1);
+  const path = join(folder, "authority", "ledger.json");
+  const file = JSON.parse(await readFile(path, "utf8")) as { pending: Record<string, unknown>[] };
+  for (const pending of file.pending) delete pending["delivery"];
+  await writeFile(path, JSON.stringify({ ...file, newest: undefined }));
+  await rm(join(folder, "authority", "permits"), { recursive: true });
+  const ledger = await openLedger(folder);
+  expect([pendingOf(ledger), ledger.pending()[0]?.delivery, ledger.newest(PROFILE)]).toEqual([
+    [idOf(1)],
+    null,
+    0,
+  ]);
+});
+
+test("SNAP-16: a permit without a job, left by a crash during acceptance, permits nothing and is removed", async () => {
+  const folder = await temporaryFolder();
+  await openLedger(folder);
+  await writeFile(join(folder, "authority", "permits", idOf(7)), "");
+  expect(pendingOf(await openLedger(folder))).toEqual([]);
+  expect(await readdir(join(folder, "authority", "permits"))).toEqual([]);
 });

@@ -75,11 +75,21 @@ export async function createNode(bundleChanges: Partial<TrustBundle> = {}) {
   let [sequence, version] = [0, 0];
   await snapshots.apply(trust.bundleFrame(keys, { bundle: trust.bundleOf(keys, bundleChanges) }));
 
+  const deps = (): ReceiveDeps => ({
+    identity,
+    snapshots,
+    ledger,
+    programs,
+    keeper: world.keeper,
+    stateDir: dataDir,
+    clock,
+  });
   const receive = (command: Buffer, intent: Buffer | null, proof: MerkleProof): Promise<Received> =>
-    receiveCommand(
-      { identity, snapshots, ledger, programs, keeper: world.keeper, stateDir: dataDir, clock },
-      { command: command.toString("base64"), intent: intent?.toString("base64") ?? null, proof },
-    );
+    receiveCommand(deps(), {
+      command: command.toString("base64"),
+      intent: intent?.toString("base64") ?? null,
+      proof,
+    });
 
   /** Signs and applies the assignment, signs the command, and hands out the bytes as they would be delivered. */
   async function prepare(delivery: Delivery = {}) {
@@ -124,6 +134,7 @@ export async function createNode(bundleChanges: Partial<TrustBundle> = {}) {
     clock,
     snapshots: () => snapshots,
     ledger: () => ledger,
+    deps,
     prepare,
     receive,
     async deliver(delivery: Delivery = {}): Promise<Received> {

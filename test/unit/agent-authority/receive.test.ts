@@ -16,7 +16,7 @@ test("a command that intent and assignment agree on is accepted, and becomes exa
   expect(received).toMatchObject({
     kind: "accepted",
     pending: {
-      not_after: trust.intentOf().not_after,
+      delivery: { proof: trust.TREE.proof(trust.NODE) },
       job: {
         node_id: trust.NODE,
         rollout_id: trust.ROLLOUT,
@@ -143,4 +143,20 @@ test("where the bundle does not require intents a command without one is accepte
   expect(verdictOf(await weak.deliver({ intent: null }))).toBe("accepted");
   await weak.ledger().conclude(weak.ledger().pending()[0]!.job.command_id);
   expect(verdictOf(await weak.deliver({ proof: [] }))).toBe("INTENT_WRONG_NODE");
+});
+
+test("SNAP-15: in a cluster that requires no intents, a command that names one does not run without it", async () => {
+  const node = await createNode({ intents_required: false });
+  const intent_digest = fingerprint("an intent that is not delivered");
+  const named = { intent: null, command: { intent_digest }, assignment: { intent_digest } };
+  expect(verdictOf(await node.deliver(named))).toBe("COMMAND_INTENT_MISSING");
+  expect(verdictOf(await node.deliver({ intent: null }))).toBe("accepted");
+});
+
+test("SNAP-15: the intent that is delivered is the one that command and assignment name, by its digest", async () => {
+  const node = await createNode();
+  const intent_digest = fingerprint("another intent of the same rollout");
+  const other = { command: { intent_digest }, assignment: { intent_digest } };
+  expect(verdictOf(await node.deliver(other))).toBe("INTENT_MISMATCH");
+  expect(verdictOf(await node.deliver())).toBe("accepted");
 });

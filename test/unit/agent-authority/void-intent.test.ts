@@ -1,8 +1,10 @@
 // An operator's cancel reaches the node as an empty intent: it authorises nothing and outdates what came before (SNAP-15).
 import { expect, test } from "vitest";
 import { receiveVoidIntent } from "../../../src/agent/authority/receive-void-intent.ts";
+import { createAnswerTaker } from "../../../src/agent/take-answer.ts";
 import { ProfileId } from "../../../src/core/ids.ts";
 import type { Intent } from "../../../src/core/protocol/intent.ts";
+import { silentLogger } from "../../../src/host/log.ts";
 import { signIntent } from "../../../src/trust/intent.ts";
 import type { Signer } from "../../../src/trust/keys.ts";
 import { intentOf, newSigner, OTHER_NODE, PROFILE } from "../../support/trust.ts";
@@ -56,4 +58,29 @@ test("the online key can call nothing off", async () => {
   await expect(take(node, { serial: 99 }, node.keys.online)).rejects.toMatchObject({
     code: "INTENT_UNTRUSTED",
   });
+});
+
+test("SNAP-15: a cancel that arrives with a command of the cancelled intent counts first: the command is refused", async () => {
+  const node = await createNode();
+  const { command, intent, proof } = await node.prepare({ intent: { serial: 7 } });
+  const started: unknown[] = [];
+  const told: unknown[] = [];
+  const answers = createAnswerTaker({
+    ...node.deps(),
+    keeper: { passGate: () => undefined, ask: () => ({ kind: "open" }) } as never,
+    outbox: { add: async (_, body) => (told.push(body), "written") },
+    log: silentLogger,
+    start: (pending) => void started.push(pending),
+    beat: () => undefined,
+  });
+  const empty = signIntent(intentOf({ ...EMPTY, serial: 8 }), node.keys.release);
+  await answers.take({
+    snapshots: [],
+    increments: [],
+    head: null,
+    void_intents: [empty.toString("base64")],
+    commands: [{ command: command.toString("base64"), intent: intent!.toString("base64"), proof }],
+  });
+  expect(started).toEqual([]);
+  expect(told).toMatchObject([{ kind: "refused", rejection: { code: "INTENT_SERIAL_OLD" } }]);
 });

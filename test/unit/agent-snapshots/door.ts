@@ -55,7 +55,7 @@ export async function openDoor({
       stateDir: dataDir,
       clock,
       keeper,
-      outbox: { add: async () => undefined },
+      outbox: { add: async () => "written" as const },
       log: silentLogger,
       start: (pending) => void started.push(pending),
       beat: () => undefined,

@@ -118,7 +118,7 @@ async function runnerOf(
       pending: () => [],
       noteRejection: async (rejection: Rejection) => void noted.push(rejection),
     } as never,
-    snapshots: {} as never,
+    authorizeAgain: async () => undefined,
     outbox: {} as never,
     keeper,
     contact,

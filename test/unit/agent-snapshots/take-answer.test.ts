@@ -64,7 +64,7 @@ test("SNAP-16: what is refused counts as nothing taken, also beside a fresh head
     programs: {} as never,
     stateDir: door.dataDir,
     clock: { now: () => NOW, monotonic: () => 0 },
-    outbox: { add: async () => undefined },
+    outbox: { add: async () => "written" as const },
     log: silentLogger,
     start: () => undefined,
     beat: () => undefined,

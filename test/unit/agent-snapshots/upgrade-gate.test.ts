@@ -57,7 +57,7 @@ function keeperSaying(answers: readonly Gate[], stepMs = 0): { keeper: GateKeepe
 interface Watched {
   readonly configs: Readonly<Record<string, string>>;
   readonly busy: (busy: boolean) => void;
-  readonly add: () => Promise<void>;
+  readonly add: () => Promise<"unwritten">;
 }
 
 async function upgraded(
@@ -68,14 +68,11 @@ async function upgraded(
   const runner = createRunner({
     stateDir: m.stateDir,
     programs: { adapter: () => m.adapter(), config: () => m.program } as never,
-    snapshots: {
-      time: () => ({ local: Date.now(), effective: Date.now() }),
-      assignment: () => ({ header: { expires_at: "2999-01-01T00:00:00.000Z" } }),
-    } as never,
-    ledger: { conclude: async () => undefined } as never,
+    authorizeAgain: async () => undefined,
+    ledger: { pending: () => [], conclude: async () => undefined, noteRejection: async () => undefined },
     outbox: {
       tell: () => undefined,
-      add: add ?? (async (_: unknown, body: object) => void reports.push(body)),
+      add: add ?? (async (_: unknown, body: object) => (reports.push(body), "written")),
     } as never,
     keeper,
     contact,
@@ -86,7 +83,7 @@ async function upgraded(
     busy,
     beat: () => undefined,
   });
-  runner.start({ job: m.job({ version: "2.0.0", configs }), not_after: null }, never());
+  runner.start({ job: m.job({ version: "2.0.0", configs }), delivery: null }, never());
   await runner.idle();
   return { verdict: reports[0]?.verdict, code: reports[0]?.error_code };
 }
@@ -94,9 +91,7 @@ async function upgraded(
 test("ROLL-6: after a verdict that could not be written the agent is not busy any more", async () => {
   const { keeper } = keeperSaying([OPEN]);
   const said: boolean[] = [];
-  const add = async (): Promise<void> => {
-    throw new FairleadError("DISK_FULL", "no space");
-  };
+  const add = async () => "unwritten" as const;
   await upgraded(keeper, { busy: (busy) => void said.push(busy), add });
   expect(said).toEqual([true, false]);
 });

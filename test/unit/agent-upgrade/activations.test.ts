@@ -4,9 +4,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readActivation } from "../../../src/agent/upgrade/activations.ts";
 import { ensureRunning } from "../../../src/agent/upgrade/ensure-running.ts";
-import { failingOnce } from "../../support/programs/failing-adapter.ts";
+import { readHold } from "../../../src/agent/upgrade/held.ts";
+import { helloProgram } from "../../../src/demo/hello-program.ts";
+import { digestOf } from "../../../src/trust/digest.ts";
+import { failingAlways, failingOnce } from "../../support/programs/failing-adapter.ts";
 import { type FakeProcesses, fakeProcesses, fakeRuntime } from "../../support/programs/fake-runtime.ts";
 import { type Machine, machine, never, PROFILE } from "../../support/programs/machine.ts";
+import { systemError, trippingFileSystem } from "../../support/programs/tripping-file-system.ts";
 import { until } from "../../support/programs/until.ts";
 
 const CONFIGS = { "app.toml": "level = 2\n" };
@@ -41,6 +45,19 @@ describe("the record of activations", () => {
     const record = await readActivation(m.stateDir, PROFILE);
     await m.upgrade(m.job({ version: "3.0.0" }), { adapter: failingOnce(m.adapter(), "start", "after") });
     expect(await readActivation(m.stateDir, PROFILE)).toEqual(record);
+  });
+
+  it("SNAP-16: a reverse leaves no previous state, so that the same rollout cannot go forward by going back", async () => {
+    const forward = m.job({ version: "2.0.0" });
+    await m.upgrade(forward);
+    const { rollout_id } = forward;
+    expect(await m.upgrade(m.job({ version: "1.0.0", direction: "reverse", rollout_id }))).toMatchObject({
+      verdict: "COMPLETED",
+    });
+    expect((await readActivation(m.stateDir, PROFILE))?.previous).toBeNull();
+    const flip = m.job({ version: "2.0.0", direction: "reverse", rollout_id, attempt: 2 });
+    expect(await m.upgrade(flip)).toMatchObject({ verdict: "FAILED", error: { code: "ROLLBACK_REFUSED" } });
+    expect(await m.installed()).toBe(digestOf(helloProgram("1.0.0")));
   });
 
   it("ROLL-14: a reverse fetches its bytes again when the backup is gone", async () => {
@@ -92,4 +109,18 @@ describe("a program that should run", () => {
     );
     expect(await ensure()).toEqual({ kind: "upgrade_unfinished" });
   });
+});
+
+it("ROLL-5: after FAILED_ROLLBACK nothing is started, also where a full disk refused the hold and kept the checkpoint", async () => {
+  const fs = trippingFileSystem((operation) => {
+    if (operation.includes("/upgrades/held")) throw systemError("ENOSPC");
+  });
+  const broken = failingAlways(failingOnce(m.adapter(), "install", "after"), "restore");
+  expect(await m.upgrade(m.job({ version: "2.0.0" }), { adapter: broken, fs })).toMatchObject({
+    verdict: "FAILED_ROLLBACK",
+  });
+  expect([await readHold(m.stateDir, PROFILE), world.running]).toEqual([null, null]);
+  const deps = { profile: PROFILE, program: m.program, adapter: m.adapter(), stateDir: m.stateDir };
+  expect(await ensureRunning({ ...deps, signal: never() })).toEqual({ kind: "upgrade_unfinished" });
+  expect(world.running).toBeNull();
 });

@@ -2,10 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readCheckpoint, saveCheckpoint } from "../../../src/agent/upgrade/checkpoints.ts";
 import type { UpgradeOutcome } from "../../../src/agent/upgrade/completed-store.ts";
-import { failEarlierIdentity } from "../../../src/agent/upgrade/earlier-identity.ts";
 import { ensureRunning } from "../../../src/agent/upgrade/ensure-running.ts";
+import { forbidForward, leftOverJob } from "../../../src/agent/upgrade/left-over.ts";
 import type { UpgradeDeps } from "../../../src/agent/upgrade/run.ts";
 import { NodeId } from "../../../src/core/ids.ts";
+import type { UpgradeJob } from "../../../src/core/upgrade/job.ts";
 import { UPGRADE_ACTIONS } from "../../../src/core/upgrade/phases.ts";
 import { type FakeProcesses, fakeProcesses, fakeRuntime } from "../../support/programs/fake-runtime.ts";
 import { type Machine, machine, never, PROFILE } from "../../support/programs/machine.ts";
@@ -21,10 +22,10 @@ beforeEach(async () => {
 });
 afterEach(async () => m.close());
 
-/** As the agent does at its start. */
-async function started(nodeId: NodeId): Promise<UpgradeOutcome | null> {
-  const job = await failEarlierIdentity(PROFILE, nodeId, m.stateDir);
-  return job === null ? null : m.upgrade(job);
+/** As the agent does at its start: a new identity has a ledger of its own, which holds no earlier job. */
+async function started(accepted: readonly UpgradeJob[] = []): Promise<UpgradeOutcome | null> {
+  const job = await leftOverJob(PROFILE, accepted, m.stateDir);
+  return job === null ? null : m.upgrade(job, { beforeAction: forbidForward });
 }
 
 const ensure = () =>
@@ -53,7 +54,7 @@ describe("a machine that enrolled again with an unfinished upgrade of its earlie
     async (name) => {
       const before = await m.installed();
       await leftBefore(name);
-      expect(await started(LATER)).toMatchObject({
+      expect(await started()).toMatchObject({
         verdict: "FAILED",
         compensated: true,
         error: { code: "AUTHORITY_REVOKED" },
@@ -68,7 +69,7 @@ describe("a machine that enrolled again with an unfinished upgrade of its earlie
 
   it("SNAP-20: an upgrade of the present identity is left to be resumed", async () => {
     const job = await leftBefore("install_artifact");
-    expect(await started(NodeId.parse(job.node_id))).toBeNull();
+    expect(await started([job])).toBeNull();
     expect(await m.upgrade(job)).toMatchObject({ verdict: "COMPLETED" });
   });
 
@@ -78,7 +79,7 @@ describe("a machine that enrolled again with an unfinished upgrade of its earlie
     expect(await m.upgrade(job)).toMatchObject({ verdict: "COMPLETED" });
     const after = await m.installed();
     await saveCheckpoint(m.stateDir, checkpoint!);
-    expect(await started(LATER)).toMatchObject({ verdict: "COMPLETED" });
+    expect(await started()).toMatchObject({ verdict: "COMPLETED" });
     expect(await m.installed()).toBe(after);
     expect(await readCheckpoint(m.stateDir, PROFILE)).toBeUndefined();
   });
