@@ -7,8 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ACTIONS, type Action } from "../core/degraded/actions.ts";
 import type { Gate } from "../core/degraded/gate.ts";
+import { startedAloneText } from "../core/degraded/started-alone-text.ts";
 import { FairleadError } from "../core/errors.ts";
-import type { Rejection } from "../core/protocol/agent-api.ts";
+import type { ProfileId } from "../core/ids.ts";
+import type { Rejection, StartedAlone } from "../core/protocol/agent-api.ts";
 import type { SnapshotVersion } from "../core/snapshot/envelope.ts";
 import type { Clock } from "../host/clock.ts";
 import { isMissing } from "../host/file-errors.ts";
@@ -16,7 +18,9 @@ import type { AgentConfig } from "./config.ts";
 import { createContact } from "./degraded/contact.ts";
 import { createGateKeeper } from "./degraded/gate-keeper.ts";
 import { folderOf, readIdentity } from "./identity/store.ts";
+import { stateDirOf } from "./programs/open.ts";
 import { openSnapshotStore, type SnapshotStore } from "./snapshots/store.ts";
+import { readStartedAlone } from "./upgrade/started-alone.ts";
 
 export interface NodeStatus {
   readonly node_id: string;
@@ -27,20 +31,38 @@ export interface NodeStatus {
   readonly scopes: readonly (SnapshotVersion & { readonly scope: string })[];
   /** What the gate answers while nobody else does. */
   readonly alone: readonly ({ readonly action: Action } & Gate)[];
+  /** Programs that run since a start without the control plane. */
+  readonly started_alone: readonly ({ readonly profile: string } & StartedAlone)[];
   readonly rejections: readonly Rejection[];
 }
 
-export async function readStatus({ data_dir }: AgentConfig, clock: Clock): Promise<NodeStatus> {
+export async function readStatus(config: AgentConfig, clock: Clock): Promise<NodeStatus> {
+  const { data_dir } = config;
   const identity = await readIdentity(data_dir);
   if (identity === undefined) throw new FairleadError("NOT_READY", "this machine is not enrolled yet");
   const copy = await mkdtemp(join(tmpdir(), "fairlead-status-"));
   try {
     await copyFolder(join(folderOf(data_dir, identity), "snapshots"), join(copy, "snapshots"));
     const store = await openSnapshotStore(copy, identity, clock);
-    return { node_id: identity.node_id, cluster_id: identity.cluster_id, ...statusOf(store, clock) };
+    const started_alone = await startedAlone(config);
+    return {
+      node_id: identity.node_id,
+      cluster_id: identity.cluster_id,
+      ...statusOf(store, clock),
+      started_alone,
+    };
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
+}
+
+async function startedAlone(config: AgentConfig): Promise<NodeStatus["started_alone"]> {
+  const profiles = Object.keys(config.programs) as ProfileId[];
+  const read = profiles.map(async (profile) => {
+    const alone = await readStartedAlone(stateDirOf(config), profile);
+    return alone === undefined ? [] : [{ profile, ...alone }];
+  });
+  return (await Promise.all(read)).flat();
 }
 
 const COPIES_MAX = 5;
@@ -69,7 +91,10 @@ const isThere = (path: string): Promise<boolean> =>
     },
   );
 
-function statusOf(store: SnapshotStore, clock: Clock): Omit<NodeStatus, "node_id" | "cluster_id"> {
+function statusOf(
+  store: SnapshotStore,
+  clock: Clock,
+): Omit<NodeStatus, "node_id" | "cluster_id" | "started_alone"> {
   const keeper = createGateKeeper(store, createContact(clock));
   const issuedAt = store.headIssuedAt();
   return {
@@ -97,6 +122,10 @@ export function statusText(status: NodeStatus): string {
     "",
     "while nobody answers",
     ...status.alone.map((each) => `  ${each.action.padEnd(28)}${verdict(each)}`),
+    ...(status.started_alone.length === 0 ? [] : ["", "on its own"]),
+    ...status.started_alone.map(
+      (each) => `  ${each.profile.padEnd(28)}${each.at}  ${startedAloneText(each)}`,
+    ),
   ];
   const refused = status.rejections.map(
     ({ at, code, subject, reason }) => `  ${at}  ${code}  ${subject}: ${reason}`,
@@ -105,4 +134,8 @@ export function statusText(status: NodeStatus): string {
 }
 
 const verdict = (gate: Gate): string =>
-  gate.kind === "open" ? "open" : `closed  ${gate.code}: ${gate.reason}`;
+  gate.kind === "open"
+    ? gate.expiredSince === undefined
+      ? "open"
+      : `open, on authority that expired at ${new Date(gate.expiredSince).toISOString()}`
+    : `closed  ${gate.code}: ${gate.reason}`;

@@ -6,11 +6,11 @@
  * 2. A job is concluded once its verdict is on disk or with the server. Until then a restart runs it again, if it may.
  * 3. A checkpoint whose job was concluded is left over from a disk that failed: it is taken back before anything else.
  */
-import { FairleadError, unreachable } from "../core/errors.ts";
+import { FairleadError } from "../core/errors.ts";
 import type { ProfileId } from "../core/ids.ts";
 import type { ConfigRef, UpgradeJob } from "../core/upgrade/job.ts";
 import { LIMITS } from "../core/limits.ts";
-import { ERROR_MESSAGE_CHARS_MAX, REASON_CHARS_MAX } from "../core/protocol/agent-api.ts";
+import { ERROR_MESSAGE_CHARS_MAX } from "../core/protocol/agent-api.ts";
 import { storableText } from "../core/text.ts";
 import { sleep, type Clock } from "../host/clock.ts";
 import type { FileSystemPort } from "../host/file-system-port.ts";
@@ -25,8 +25,8 @@ import type { Link } from "./link/link.ts";
 import type { Outbox } from "./link/outbox.ts";
 import { createJobLine } from "./job-line.ts";
 import { firstAnswer } from "./programs/first-answer.ts";
+import { createProgramStarter } from "./program-starter.ts";
 import type { Programs } from "./programs/programs.ts";
-import { ensureRunning } from "./upgrade/ensure-running.ts";
 import { runUpgrade } from "./upgrade/executor.ts";
 import { forbidForward, leftOverJob } from "./upgrade/left-over.ts";
 import type { UpgradeDeps } from "./upgrade/run.ts";
@@ -56,14 +56,12 @@ export function createRunner(deps: RunnerDeps) {
   const { programs, ledger, outbox, keeper, contact, stateDir, clock, fs } = deps;
   const line = createJobLine(outbox);
   let current: Promise<void> = Promise.resolve();
-  /** Programs that were not started because the gate was closed, and those of which that was told. */
-  const waiting = new Set<ProfileId>();
-  const told = new Set<ProfileId>();
+  const starter = createProgramStarter(deps);
 
   /** After a restart nobody knows yet whether the control plane is there: the first poll tells. */
-  async function passGate(action: "continue_services" | "create_service_authority", profile: ProfileId) {
+  async function passGate(profile: ProfileId): Promise<void> {
     await contact.settled();
-    keeper.passGate(action, { kind: "service_assignment", id: profile });
+    keeper.passGate("create_service_authority", { kind: "service_assignment", id: profile });
   }
 
   /** Nothing has stopped yet: a control plane that is away for a moment is waited for before the upgrade is given up. */
@@ -75,7 +73,7 @@ export function createRunner(deps: RunnerDeps) {
       return gate.kind === "closed" && (gate.code === "DEGRADED_FORBIDDEN" || gate.code === "HEAD_STALE");
     };
     while (isAway() && !signal.aborted && clock.monotonic() < end) await sleep(ASK_AGAIN_MS, signal);
-    await passGate("create_service_authority", profile);
+    await passGate(profile);
   }
 
   async function fetchConfig(ref: ConfigRef): Promise<Uint8Array> {
@@ -126,7 +124,10 @@ export function createRunner(deps: RunnerDeps) {
       onProgress: (progress) => outbox.tell(job.command_id, { kind: "progress", progress }),
     });
     log.info("upgrade ends", { verdict: outcome.verdict, error: outcome.error });
-    if (outcome.verdict === "COMPLETED") await firstAnswer(programs.config(profile).health, clock, signal);
+    if (outcome.verdict === "COMPLETED") {
+      await starter.startedByUpgrade(profile);
+      await firstAnswer(programs.config(profile).health, clock, signal);
+    }
     const { verdict, error, started_at, ended_at } = outcome;
     const body = {
       kind: "verdict",
@@ -166,46 +167,6 @@ export function createRunner(deps: RunnerDeps) {
     }
   }
 
-  /** A program that cannot start must not take its agent down: an upgrade is what could repair it. */
-  async function ensure(profile: ProfileId, signal: AbortSignal): Promise<void> {
-    const [program, adapter] = [programs.config(profile), programs.adapter(profile)];
-    try {
-      const beforeStart = () => passGate("continue_services", profile);
-      const ensured = await ensureRunning({ profile, program, adapter, stateDir, signal, beforeStart, fs });
-      told.delete(profile);
-      switch (ensured.kind) {
-        case "running":
-        case "started":
-          break;
-        case "not_installed":
-        case "upgrade_unfinished":
-        case "held":
-        case "drifted":
-          deps.log.warn("the program is not started", { profile, ...ensured });
-          break;
-        default:
-          unreachable(ensured);
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof FairleadError && error.detail?.["action"] === "continue_services")
-        return await waitForGate(profile, error);
-      deps.log.error("the program does not start", { profile, error });
-    }
-  }
-
-  /** Told once, not with every poll. */
-  async function waitForGate(profile: ProfileId, { code, message }: FairleadError): Promise<void> {
-    waiting.add(profile);
-    if (told.has(profile)) return;
-    told.add(profile);
-    deps.log.warn("the program is not started: the gate is closed", { profile, code, reason: message });
-    const at = new Date(clock.now()).toISOString();
-    const reason = storableText(message, REASON_CHARS_MAX);
-    await ledger.noteRejection({ code, subject: `start of ${profile}`, reason, at });
-    deps.beat();
-  }
-
   function queueJob(pending: PendingJob, signal: AbortSignal): void {
     line.join(pending);
     queue(() => runOne(pending, signal).finally(() => line.leave(pending)), signal);
@@ -226,13 +187,12 @@ export function createRunner(deps: RunnerDeps) {
       for (const profile of programs.all())
         queue(async () => {
           await finishLeftOver(profile, signal);
-          await ensure(profile, signal);
+          await starter.ensure(profile, signal);
         }, signal);
     },
     /** The situation may have changed: what waited for the gate asks again. */
     reconsider(signal: AbortSignal): void {
-      for (const profile of waiting) queue(() => ensure(profile, signal), signal);
-      waiting.clear();
+      for (const profile of starter.takeWaiting()) queue(() => starter.ensure(profile, signal), signal);
     },
     start: queueJob,
     idle: () => current,

@@ -1,4 +1,5 @@
 /** A node, for people. */
+import { startedAloneText } from "../core/degraded/started-alone-text.ts";
 import { ERROR_CODES } from "../core/error-codes.ts";
 import { isErrorCode } from "../core/errors.ts";
 import { CLAIMED_HEALTH, worstHealth, type ClaimedHealth } from "../core/health/claim.ts";
@@ -81,8 +82,12 @@ const programText = (program: ProgramView, now: number): string =>
     ["installed", program.installed_fingerprint ?? "nothing"],
     ["instance", program.instance_id],
     ["started", program.started_at],
+    ["on its own", aloneText(program)],
     ["restarts", String(program.restarts)],
   ]);
+
+const aloneText = ({ started_alone: alone }: ProgramView): string | null =>
+  alone === undefined ? null : `${startedAloneText(alone)}, at ${alone.at}`;
 
 /** What the node last refused: the code, the node's own words, and the way on. */
 function rejectionText({ last_rejection: rejection }: NodeView): string[] {

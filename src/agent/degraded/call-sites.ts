@@ -5,8 +5,8 @@
 import type { Action } from "../../core/degraded/actions.ts";
 
 export const CALL_SITES: Readonly<Record<Action, readonly string[]>> = {
-  // Starting a program anew when the agent starts. One that runs goes on under its shim.
-  continue_services: ["src/agent/upgrade-runner.ts"],
+  // Starting a program anew. One that runs goes on under its shim.
+  continue_services: ["src/agent/program-starter.ts"],
   // Taking a command; before fetching artifact and configs, and before stopping the program, again.
   create_service_authority: ["src/agent/authority/receive.ts", "src/agent/upgrade-runner.ts"],
   issue_certificates: ["src/agent/identity/renew.ts"],

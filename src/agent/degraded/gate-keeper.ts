@@ -6,20 +6,23 @@ import type { Action } from "../../core/degraded/actions.ts";
 import { gate, type Gate, type Situation } from "../../core/degraded/gate.ts";
 import { FairleadError } from "../../core/errors.ts";
 import type { Revocation } from "../../core/snapshot/revocation.ts";
-import type { SnapshotStore } from "../snapshots/store.ts";
+import type { HeldAssignment, SnapshotStore } from "../snapshots/store.ts";
 import type { Contact } from "./contact.ts";
 
 export interface GateKeeper {
   ask(action: Action, concerning?: Revocation): Gate;
   /** Throws what closes the gate: AUTHORITY_REVOKED, HEAD_STALE or one of the DEGRADED codes. */
-  passGate(action: Action, concerning?: Revocation): void;
+  passGate(action: Action, concerning?: Revocation): Extract<Gate, { kind: "open" }>;
   situation(): Situation;
 }
 
 export type SituationSource = Pick<
   SnapshotStore,
-  "nodeId" | "isHeadFresh" | "policy" | "silentMs" | "time" | "revoked" | "isRefused"
+  "nodeId" | "isHeadFresh" | "policy" | "silentMs" | "time" | "revoked" | "isRefused" | "assignment"
 >;
+
+const expiryOf = (assignment: HeldAssignment | null): number | null =>
+  assignment === null ? null : Date.parse(assignment.header.expires_at);
 
 export function createGateKeeper(snapshots: SituationSource, contact: Contact): GateKeeper {
   const situation = (): Situation => ({
@@ -29,6 +32,7 @@ export function createGateKeeper(snapshots: SituationSource, contact: Contact): 
     policy: snapshots.policy(),
     offlineMs: snapshots.silentMs(),
     effective: snapshots.time().effective,
+    assignedUntil: expiryOf(snapshots.assignment()),
     revoked: snapshots.revoked(),
     refusedByControlPlane: snapshots.isRefused(),
     partitioned: contact.isPartitioned(),
@@ -41,6 +45,7 @@ export function createGateKeeper(snapshots: SituationSource, contact: Contact): 
     passGate(action, concerning) {
       const answer = ask(action, concerning);
       if (answer.kind === "closed") throw new FairleadError(answer.code, answer.reason, { action });
+      return answer;
     },
   };
 }

@@ -5,6 +5,7 @@ import { storableText } from "../../core/text.ts";
 import type { Logger } from "../../host/log.ts";
 import type { RuntimeAdapter, Supervision } from "../upgrade/port.ts";
 import { readActivation } from "../upgrade/activations.ts";
+import { readStartedAlone } from "../upgrade/started-alone.ts";
 import type { ProgramConfig, ProgramsConfig } from "./config.ts";
 import { probe } from "./probe.ts";
 
@@ -43,11 +44,12 @@ export function createPrograms(
 
   async function reportOne(profile: ProfileId): Promise<ProgramReport> {
     const { config, adapter } = entries.get(profile)!;
-    const [health, supervision, fingerprint, record] = await Promise.all([
+    const [health, supervision, fingerprint, record, alone] = await Promise.all([
       probe(config.health),
       told(profile, "what runs", adapter.supervision(), UNSEEN),
       told(profile, "what is installed", installed(profile, adapter), null),
       readActivation(stateDir, profile),
+      readStartedAlone(stateDir, profile),
     ]);
     const { running } = supervision;
     return {
@@ -59,6 +61,7 @@ export function createPrograms(
       instance_id: running === null ? null : storableText(running.instance_id, INSTANCE_ID_CHARS_MAX),
       started_at: running?.started_at ?? null,
       restarts: Math.min(supervision.restarts, RESTARTS_MAX),
+      ...(alone === undefined || running === null ? {} : { started_alone: alone }),
     };
   }
 

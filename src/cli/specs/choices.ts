@@ -60,6 +60,7 @@ export const INCIDENT_CATEGORIES = [
   "upgrade_stalled",
   "clock_disagrees",
   "identity_copied",
+  "started_on_expired_authority",
 ] as const;
 export const NOTIFICATIONS = [
   "rollout_started",

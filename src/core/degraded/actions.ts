@@ -32,6 +32,9 @@ const named = <Kind extends "bounded" | "connected">(kind: Kind) =>
     .filter(([, each]) => each === kind)
     .map(([action]) => action) as [Named<Kind>, ...Named<Kind>[]];
 
+/** What an agent does alone by now: the others have a name and no place where they are done. */
+export const ACTED_ON: readonly DegradedAction[] = ["continue_services"];
+
 export const DEGRADED_ACTIONS = named("bounded");
 export const CONNECTED_ACTIONS = named("connected");
 export const DegradedAction = z.enum(DEGRADED_ACTIONS);

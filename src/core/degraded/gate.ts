@@ -7,6 +7,9 @@
  *    revoked, and none happens either.
  * 4. A `bounded` action goes on in degraded mode only where the signed policy names it, and only within every bound:
  *    the policy's snapshot, its time offline, its TTL and what it says of a part that is cut off.
+ * 5. Starting again what last ran verified is no new authority: `continue_services` is open without a policy. A policy
+ *    that does not name it forbids it. Past every bound it is still open, as a start on expired authority, unless the
+ *    policy says `restart_after_expiry: never`.
  */
 import type { ErrorCode } from "../error-codes.ts";
 import { unreachable } from "../errors.ts";
@@ -26,6 +29,8 @@ export interface Situation {
   /** Since the control plane last proved that it was there. */
   readonly offlineMs: number;
   readonly effective: number;
+  /** When the assignment that is held expires; null without one. */
+  readonly assignedUntil: number | null;
   /** From the newest head that was accepted. */
   readonly revoked: readonly Revocation[];
   /** The control plane answered that this node is revoked, and no head has said otherwise since. */
@@ -35,11 +40,13 @@ export interface Situation {
 }
 
 export type Gate =
-  | { readonly kind: "open" }
+  /** `expiredSince`: open for bytes that ran before, on authority that expired then. */
+  | { readonly kind: "open"; readonly expiredSince?: number }
   | { readonly kind: "closed"; readonly code: ErrorCode; readonly reason: string };
 
 const OPEN: Gate = { kind: "open" };
 const closed = (code: ErrorCode, reason: string): Gate => ({ kind: "closed", code, reason });
+const refuse = (reason: string): Gate => closed("DEGRADED_NOT_ALLOWED", reason);
 
 /** `concerning`: the service, role, peer or endpoint that the action is about, where it is about one. */
 export function gate(action: Action, situation: Situation, concerning: Revocation | null = null): Gate {
@@ -83,7 +90,7 @@ function whileDegraded(action: DegradedAction, situation: Situation): Gate {
   const { policy, revoked, partitioned, effective, offlineMs } = situation;
   if (revoked.some(({ kind, id }) => kind === "degraded_permission" && id === action))
     return closed("AUTHORITY_REVOKED", `the permission for ${action} is revoked (signed head)`);
-  const refuse = (reason: string) => closed("DEGRADED_NOT_ALLOWED", reason);
+  if (action === "continue_services") return whileRestarting(situation);
   if (policy === null) return refuse("no degraded_mode_policy is in force");
   const { body, expiresAt } = policy;
   if (!body.allowed.includes(action)) return refuse(`the degraded_mode_policy does not name ${action}`);
@@ -93,6 +100,24 @@ function whileDegraded(action: DegradedAction, situation: Situation): Gate {
   const bound = boundOf(action, body);
   if (offlineMs > bound) return closed("DEGRADED_TIME_OVER", `offline for more than ${bound} ms`);
   return OPEN; // (4)
+}
+
+/** (5) */
+function whileRestarting({ policy, partitioned, effective, offlineMs, assignedUntil }: Situation): Gate {
+  const ends = assignedUntil === null ? [] : [assignedUntil];
+  if (policy !== null) {
+    const { body, expiresAt } = policy;
+    if (!body.allowed.includes("continue_services"))
+      return refuse("the degraded_mode_policy does not name continue_services");
+    if (partitioned && body.when_partitioned === "hold")
+      return refuse("the degraded_mode_policy holds a part that is cut off");
+    ends.push(expiresAt, Math.max(0, effective - offlineMs + body.offline_max_ms));
+  }
+  const expiredSince = Math.min(...ends);
+  if (expiredSince > effective) return OPEN;
+  if (policy?.body.restart_after_expiry === "never")
+    return closed("DEGRADED_TIME_OVER", "the degraded_mode_policy forbids a restart on expired authority");
+  return { kind: "open", expiredSince };
 }
 
 function boundOf(action: DegradedAction, body: DegradedBody): number {

@@ -7,6 +7,7 @@ export const INCIDENT_CATEGORIES = [
   "upgrade_stalled",
   "clock_disagrees",
   "identity_copied",
+  "started_on_expired_authority",
 ] as const;
 export const IncidentCategory = z.enum(INCIDENT_CATEGORIES);
 export type IncidentCategory = z.infer<typeof IncidentCategory>;

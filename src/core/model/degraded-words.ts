@@ -1,26 +1,32 @@
-/** What a degraded_mode_policy lets a node do alone, in words. */
-import type { DegradedAction } from "../degraded/actions.ts";
+/** What a degraded_mode_policy lets a node do alone, in words: exactly what the gate lets the agent do, and no more. */
+import { ACTED_ON, type DegradedAction } from "../degraded/actions.ts";
 import type { DegradedBody } from "../snapshot/contents.ts";
-import { spanText } from "./words.ts";
+import { list, spanText } from "./words.ts";
 
-const ACTION_WORDS: Readonly<Record<DegradedAction, (policy: DegradedBody) => string>> = {
-  continue_services: () => "continue services",
-  preserve_routes: ({ route_ttl_ms }) => `keep its routes, each for ${spanText(route_ttl_ms)} at most`,
-  reconnect_peers: () => "reconnect to the peers it knows",
-  validate_peers: () => "check its peers against the trust bundle it holds",
-  use_storage_endpoints: () => "use the storage endpoints it knows",
-  report_status: () => "note what happens, to report it later",
-};
+const RESTARTS = "may start again what it last ran, also on authority that has expired";
 
 export function degradedWords(policy: DegradedBody | null): string[] {
-  if (policy === null || policy.allowed.length === 0)
-    return ["may do nothing by itself without its control plane"];
-  const alone = `for ${spanText(policy.offline_max_ms)} without its control plane`;
+  if (policy === null) return [RESTARTS, "may do nothing else by itself without its control plane"];
+  const isActedOn = (action: DegradedAction) => ACTED_ON.includes(action);
+  const others = policy.allowed.filter((action) => !isActedOn(action));
   return [
-    ...policy.allowed.map((action) => `may ${ACTION_WORDS[action](policy)} ${alone}`),
-    `keeps a session for ${spanText(policy.session_ttl_ms)} at most`,
-    policy.when_partitioned === "continue"
-      ? "goes on with what runs when its part of the fleet is cut off"
-      : "keeps still when its part of the fleet is cut off",
+    ...restartWords(policy),
+    ...(others.length === 0 ? [] : [`names ${list(others)}, which no agent acts on yet`]),
+    "may do nothing else by itself without its control plane",
+  ];
+}
+
+function restartWords({
+  allowed,
+  offline_max_ms,
+  restart_after_expiry,
+  when_partitioned,
+}: DegradedBody): string[] {
+  if (!allowed.includes("continue_services"))
+    return ["may not start its programs again without its control plane; what runs goes on"];
+  const bounded = `may start again what it last ran, for ${spanText(offline_max_ms)} without its control plane`;
+  return [
+    restart_after_expiry === "never" ? bounded : RESTARTS,
+    ...(when_partitioned === "hold" ? ["starts no program while its part of the fleet is cut off"] : []),
   ];
 }

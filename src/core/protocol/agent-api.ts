@@ -97,6 +97,14 @@ export const Rejection = z.strictObject({
 });
 export type Rejection = z.infer<typeof Rejection>;
 
+/** A start that no control plane was asked about. */
+export const StartedAlone = z.strictObject({
+  at: Instant,
+  /** Since when the authority of what was started had expired; null when it had not. */
+  expired_since: Instant.nullable(),
+});
+export type StartedAlone = z.infer<typeof StartedAlone>;
+
 export const ProgramReport = z.strictObject({
   chain_profile_id: ProfileId,
   application_health: z.enum(APPLICATION_HEALTH),
@@ -109,6 +117,7 @@ export const ProgramReport = z.strictObject({
   instance_id: LongText(INSTANCE_ID_CHARS_MAX).nullable(),
   started_at: Instant.nullable(),
   restarts: z.int().min(0).max(RESTARTS_MAX),
+  started_alone: StartedAlone.optional(),
 });
 export type ProgramReport = z.infer<typeof ProgramReport>;
 

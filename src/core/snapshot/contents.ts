@@ -100,6 +100,8 @@ export const DegradedBody = z.strictObject({
   session_ttl_ms: Milliseconds,
   /** In a part of the fleet that is cut off from the rest: go on with what runs, or keep still. */
   when_partitioned: z.enum(["continue", "hold"]),
+  /** A program that ran verified is started again also when every authority has expired, unless this says never. */
+  restart_after_expiry: z.enum(["allow", "never"]).optional(),
 });
 export type DegradedBody = z.infer<typeof DegradedBody>;
 export const DegradedPolicyContent = z.strictObject({ policy: DegradedBody.extend(named).optional() });

@@ -15,6 +15,7 @@ import type { Heartbeat } from "../../core/protocol/agent-api.ts";
 import type { Database, Queryable } from "../db/database.ts";
 import { createBatcher } from "./batcher.ts";
 import type { ReceivedHeartbeat } from "./heartbeat-body.ts";
+import { tellStartsAlone } from "./started-alone.ts";
 
 export interface NodeHeartbeat {
   readonly nodeId: NodeId;
@@ -50,6 +51,7 @@ export function createHeartbeatStore(db: Database, onStored: (count: number) => 
           stored.set(nodeId, digest);
           provisioned.set(nodeId, programsOf(heartbeat));
         }
+        await tellStartsAlone(db, changed, Date.now());
       }
       onStored(items.length);
       return items.map(() => undefined);

@@ -87,7 +87,12 @@ describe("nodes", () => {
   });
 
   test("an enrollment token leaves an event with who made it, for which node and why, and without its secret", async () => {
-    const payload = { name: "token-event", chain_profile_ids: ["web"], node_type: "edge", reason: "new rack" };
+    const payload = {
+      name: "token-event",
+      chain_profile_ids: ["web"],
+      node_type: "edge",
+      reason: "new rack",
+    };
     const answer = await call("POST", "/api/v1/enrollment-tokens", { token: admin, payload });
     const { node_id, secret, expires_at } =
       answer.json<Record<"node_id" | "secret" | "expires_at", string>>();

@@ -15,6 +15,7 @@ import { openOutbox } from "../../../src/agent/link/outbox.ts";
 import type { Programs } from "../../../src/agent/programs/programs.ts";
 import { openSnapshotStore } from "../../../src/agent/snapshots/store.ts";
 import { createRunner } from "../../../src/agent/upgrade-runner.ts";
+import type { Situation } from "../../../src/core/degraded/gate.ts";
 import { type Digest, RolloutId } from "../../../src/core/ids.ts";
 import type { UpgradeReport } from "../../../src/core/protocol/agent-api.ts";
 import { helloProgram } from "../../../src/demo/hello-program.ts";
@@ -47,10 +48,8 @@ export interface Launched {
 
 export const OPEN_GATE = {
   ask: () => ({ kind: "open" }) as const,
-  passGate: () => undefined,
-  situation: () => {
-    throw new Error("not asked for");
-  },
+  passGate: () => ({ kind: "open" }) as const,
+  situation: () => ({ contact: true, headFresh: true }) as Situation,
 } satisfies GateKeeper;
 
 export type CommandedMachine = Awaited<ReturnType<typeof commandedMachine>>;
@@ -84,7 +83,12 @@ export async function commandedMachine(options: { readonly server?: ArtifactServ
   } as Partial<Link> as Link;
 
   function hear({ report_id, command_id, body }: UpgradeReport): void {
-    if (delivered.some((each) => each.report_id === report_id) || body.kind === "progress") return;
+    if (
+      delivered.some((each) => each.report_id === report_id) ||
+      body.kind === "progress" ||
+      body.kind === "waiting"
+    )
+      return;
     delivered.push({ report_id, command_id, body } as UpgradeReport);
     const said = body.kind === "verdict" ? body.verdict : body.rejection.code;
     row.verdicts.set(command_id, [...(row.verdicts.get(command_id) ?? []), said]);

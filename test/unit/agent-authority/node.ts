@@ -53,7 +53,7 @@ export const identityOf = (keys: trust.Keys, changes: Partial<Identity> = {}): I
 });
 
 /** What a closed one does: test/unit/agent-snapshots. */
-const openGate: ReceiveDeps["keeper"] = { passGate: () => undefined };
+const openGate: ReceiveDeps["keeper"] = { passGate: () => ({ kind: "open" }) };
 
 export type Node = Awaited<ReturnType<typeof createNode>>;
 

@@ -4,6 +4,7 @@ import { createContact } from "../../../src/agent/degraded/contact.ts";
 import { createGateKeeper, type SituationSource } from "../../../src/agent/degraded/gate-keeper.ts";
 import { observeLink } from "../../../src/agent/degraded/observed-link.ts";
 import type { Link } from "../../../src/agent/link/link.ts";
+import { readStartedAlone } from "../../../src/agent/upgrade/started-alone.ts";
 import { createRunner } from "../../../src/agent/upgrade-runner.ts";
 import { FairleadError } from "../../../src/core/errors.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
@@ -31,6 +32,7 @@ const source = (changes: Partial<SituationSource> = {}): SituationSource => ({
   time: () => ({ local: NOW, effective: NOW }),
   revoked: () => [],
   isRefused: () => false,
+  assignment: () => null,
   ...changes,
 });
 
@@ -129,7 +131,7 @@ async function runnerOf(
     busy: () => undefined,
     beat: () => undefined,
   });
-  return { runner, noted };
+  return { runner, noted, folder };
 }
 
 test("SNAP-9: after a restart nothing is started before the first poll is over; then it is, where somebody is there", async () => {
@@ -148,10 +150,19 @@ test("SNAP-9: after a restart nothing is started before the first poll is over; 
   expect(machine.starts).toBe(1);
 });
 
-test("SNAP-9: cut off and without a policy, a program that runs goes on, and one that does not is not started anew", async () => {
+const FORBIDDING = {
+  allowed: [],
+  offline_max_ms: 1,
+  route_ttl_ms: 0,
+  session_ttl_ms: 0,
+  when_partitioned: "hold" as const,
+};
+
+test("SNAP-9: cut off under a policy that forbids restarts, a program that runs goes on, and one that does not is not started anew", async () => {
   const { contact } = world();
   contact.settle();
-  const keeper = createGateKeeper(source(), contact);
+  const policy = () => ({ body: FORBIDDING, expiresAt: NOW + 1 });
+  const keeper = createGateKeeper(source({ policy }), contact);
   const runs = { supervised: true, starts: 0 };
   await (async () => {
     const { runner, noted } = await runnerOf(runs, keeper, contact);
@@ -173,20 +184,61 @@ test("SNAP-9: cut off and without a policy, a program that runs goes on, and one
   await until("the program is started when the control plane is back", () => stands.starts === 1);
 });
 
-test("SNAP-9: cut off, but allowed to by its policy, a program is started anew", async () => {
+const assignedUntil = (at: number) => () => ({
+  header: { config_version: 1, expires_at: new Date(at).toISOString() },
+  content: { assignments: [] },
+});
+
+test.each([
+  ["without a policy", {}, null],
+  ["on an assignment that has expired", { assignment: assignedUntil(NOW - 60_000) }, NOW - 60_000],
+  [
+    "past its policy's time",
+    {
+      policy: () => ({
+        body: { ...FORBIDDING, allowed: ["continue_services" as const] },
+        expiresAt: NOW - 5,
+      }),
+    },
+    NOW - 5,
+  ],
+] as const)(
+  "SNAP-9: cut off %s, a program is started anew, and the start is kept to be told",
+  async (_, changes, since) => {
+    const { contact } = world();
+    contact.settle();
+    const machine = { supervised: false, starts: 0 };
+    const keeper = createGateKeeper(source(changes), contact);
+    const { runner, noted, folder } = await runnerOf(machine, keeper, contact);
+    runner.resume(never);
+    await runner.idle();
+    expect([machine.starts, noted]).toEqual([1, []]);
+    const expired_since = since === null ? null : new Date(since).toISOString();
+    expect(await readStartedAlone(folder, PROFILE)).toEqual({
+      at: new Date(NOW).toISOString(),
+      expired_since,
+    });
+
+    machine.supervised = false; // and with the control plane there again, a start is like any other
+    contact.answered();
+    runner.resume(never);
+    await runner.idle();
+    expect([machine.starts, await readStartedAlone(folder, PROFILE)]).toEqual([2, undefined]);
+  },
+);
+
+test("SNAP-10: cut off, a program whose service is known to be revoked is not started, whatever has expired", async () => {
   const { contact } = world();
   contact.settle();
   const machine = { supervised: false, starts: 0 };
-  const body = {
-    allowed: ["continue_services" as const],
-    offline_max_ms: 1,
-    route_ttl_ms: 0,
-    session_ttl_ms: 0,
-    when_partitioned: "hold" as const,
-  };
-  const policy = () => ({ body, expiresAt: NOW + 1 });
-  const { runner } = await runnerOf(machine, createGateKeeper(source({ policy }), contact), contact);
+  const revoked = () => [{ kind: "service_assignment", id: PROFILE }] as const;
+  const assignment = assignedUntil(NOW - 1);
+  const { runner, noted } = await runnerOf(
+    machine,
+    createGateKeeper(source({ revoked, assignment }), contact),
+    contact,
+  );
   runner.resume(never);
   await runner.idle();
-  expect(machine.starts).toBe(1);
+  expect([machine.starts, noted[0]?.code]).toEqual([0, "AUTHORITY_REVOKED"]);
 });

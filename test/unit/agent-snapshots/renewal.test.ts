@@ -40,6 +40,7 @@ async function renew(headFresh: boolean) {
       time: () => ({ local: NOW, effective: NOW }),
       revoked: () => [],
       isRefused: () => false,
+      assignment: () => null,
     },
     contact,
   );

@@ -44,11 +44,12 @@ function keeperSaying(answers: readonly Gate[], stepMs = 0): { keeper: GateKeepe
     keeper: {
       ask,
       situation: () => {
-        throw new Error("nobody asks for it");
+        throw new Error("not asked for");
       },
       passGate(action) {
         const gate = ask();
         if (gate.kind === "closed") throw new FairleadError(gate.code, gate.reason, { action });
+        return gate;
       },
     },
   };

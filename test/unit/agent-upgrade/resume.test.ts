@@ -130,6 +130,7 @@ function beforeStop(change: () => void): void {
     passGate: () => {
       asked += 1;
       if (asked === 2) change(); // (the acceptance has passed the gate already)
+      return OPEN_GATE.passGate();
     },
   };
 }

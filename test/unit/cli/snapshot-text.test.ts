@@ -60,7 +60,7 @@ describe("snapshot explain (SNAP-19)", () => {
     expect(said).toContain("node edge-1 (22222222-2222-4222-8222-222222222222), heard 4s ago");
     expect(said).toContain("roles egress_service; organizations acme");
     expect(said).toContain("degraded_mode_policy: in force, version 3 (epoch 1)");
-    expect(said).toContain("  may continue services for 4 h without its control plane");
+    expect(said).toContain("  may start again what it last ran, also on authority that has expired");
     expect(said).toContain(
       `  expires in 7 d (${published.expires_at}); a newer one is made from ${published.refresh_after} on`,
     );

@@ -1,4 +1,5 @@
 /** What runs beside what is installed: two fingerprints that differ are the first thing to see. */
+import { startedAloneText } from "../../../core/degraded/started-alone-text.ts";
 import type { NodeView, ProgramView } from "../../../core/protocol/operator-api.ts";
 import { claimOf, type Contact } from "../../../core/health/claim.ts";
 import { Age } from "../../ui/age.tsx";
@@ -77,6 +78,9 @@ function ProgramRow({ program, contact }: RowProps) {
         {running !== null && installed !== null && running !== installed ? (
           <span className="row-note differs">differs from installed</span>
         ) : null}
+        {program.started_alone === undefined ? null : (
+          <span className="row-note differs">{startedAloneText(program.started_alone)}</span>
+        )}
       </td>
       <td data-label="Installed">
         <Fingerprint value={installed} name="installed fingerprint" absent="not installed" />

@@ -88,7 +88,7 @@ export function authority(lab: () => Lab): void {
       expect(await done("model", "list", "service")).toMatch(/web +acme +\S+ ago +on 1 node/);
       await settled();
       const said = await done("snapshot", "explain", NAME);
-      expect(said).toContain("may continue services for 4 h without its control plane");
+      expect(said).toContain("may start again what it last ran, also on authority that has expired");
       expect(said).toContain("may send to 10.1.0.0/16 by way of mesh, for 1 min at a time (policy out)");
       expect(said).toContain("serves web with secret://vault/acme/db");
       expect(said).toContain("roles egress_service; organizations acme");
@@ -134,7 +134,7 @@ export function authority(lab: () => Lab): void {
       expect(await done("revocation", "list")).toMatch(
         /degraded_permission +continue_services +authority-1 .*a look/,
       );
-      const may = "may continue services";
+      const may = "may start again what it last ran";
       await settled();
       const without = await done("snapshot", "explain", NAME);
       expect(without).not.toContain(may);

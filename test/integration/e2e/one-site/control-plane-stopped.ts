@@ -95,17 +95,17 @@ export function controlPlaneStopped(lab: () => Lab): void {
         const answer = createGateKeeper(await store(), createContact(clockOf(world))).ask(action);
         return answer.kind === "open" ? "open" : answer.code;
       };
-      expect(await ask("continue_services")).toBe("open");
+      expect(await ask("report_status")).toBe("open");
 
       const opened = await store();
       world.monotonic += OFFLINE_MAX_MS + HOUR_MS;
       world.now = started - 24 * HOUR_MS; // set back while it waits
-      expect(await ask("continue_services")).toBe("DEGRADED_TIME_OVER");
+      expect(await ask("report_status")).toBe("DEGRADED_TIME_OVER");
       await opened.noteWaiting();
 
       world.monotonic = 0; // and the agent starts again
       const again = await openCopy(world, { fresh: false });
-      const after = createGateKeeper(await again(), createContact(clockOf(world))).ask("continue_services");
+      const after = createGateKeeper(await again(), createContact(clockOf(world))).ask("report_status");
       expect(after).toMatchObject({ kind: "closed", code: "DEGRADED_TIME_OVER" });
     });
 
@@ -113,8 +113,10 @@ export function controlPlaneStopped(lab: () => Lab): void {
       const world = { now: Date.now() + 30 * 24 * HOUR_MS, monotonic: 0 };
       const store = await (await openCopy(world))();
       const keeper = createGateKeeper(store, createContact(clockOf(world)));
-      expect(keeper.ask("continue_services")).toMatchObject({ kind: "closed", code: "DEGRADED_TIME_OVER" });
+      expect(keeper.ask("report_status")).toMatchObject({ kind: "closed", code: "DEGRADED_TIME_OVER" });
       expect(keeper.ask("create_service_authority")).toMatchObject({ code: "DEGRADED_FORBIDDEN" });
+      const restart = keeper.ask("continue_services");
+      expect(restart.kind === "open" && restart.expiredSince! < world.now).toBe(true);
       const frame = await readFile(await bootstrapOf(node));
       expect(await store.apply(frame)).toMatchObject({ kind: "rejected", code: "SNAPSHOT_TIME_REFUSED" });
     });
