@@ -3,11 +3,19 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { generateNodeKey, requestFor } from "../../../src/agent/identity/csr.ts";
 import { ProfileId, Version, type CommandId } from "../../../src/core/ids.ts";
-import { Heartbeat, PollRequest, RenewRequest, ReportRequest } from "../../../src/core/protocol/agent-api.ts";
+import {
+  EnrollRequest,
+  Heartbeat,
+  PollRequest,
+  RenewRequest,
+  ReportRequest,
+} from "../../../src/core/protocol/agent-api.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import { openLabDatabase } from "../../support/lab/database.ts";
 import { eventually } from "../../support/lab/eventually.ts";
+import { enrollmentClient } from "../../support/keys/enroll-simulated.ts";
 import { startLab, type Lab } from "../../support/lab/lab.ts";
 import { addRunningNodes, type LabNode } from "../../support/lab/node.ts";
 import { addRawNode, type RawNode } from "../../support/lab/raw-node.ts";
@@ -133,3 +141,18 @@ test("SNAP-16: no value in any field of any message of one node fails another no
   // The first verdict of each counts: whatever it said, the steps of their rollout could read it.
   expect(Object.keys((await endingOf(lab, hostileId)).nodes)).toHaveLength(HOSTILE_NODES);
 }, 240_000);
+
+test("SNAP-16: no value in any field of an enrollment is an internal error, and a good token enrolls afterwards", async () => {
+  const client = await enrollmentClient(lab);
+  const csr = requestFor(generateNodeKey());
+  const withRequest = (example: unknown) => ({ ...(example as EnrollRequest), csr });
+  const failures: unknown[] = [];
+  for (const { what, body } of hostileMessages(EnrollRequest, withRequest)) {
+    const headers = { "content-type": "application/json" };
+    const { status } = await client.request("/enroll/v1/enroll", { method: "POST", headers, bytes: body });
+    if (status < 400 || status >= 500) failures.push({ what, status });
+  }
+  client.close();
+  expect(failures).toEqual([]);
+  (await addRawNode(lab, "after-the-storm", "other")).close();
+});
