@@ -71,27 +71,35 @@ function rankOf(body: UpgradeReport["body"]): number {
 /** Locks commands in id order, like every batch of reports, to avoid deadlocks. */
 const insertReports = async (tx: Transaction, rows: readonly Row[]) =>
   tx<{ report_id: string; rollout_id: RolloutId }[]>`
-    with news as materialized (
-      select distinct on (command_id, rank) * from rows from (jsonb_to_recordset(${tx.json(rows)})
-        as (report_id uuid, command_id uuid, node_id uuid, rank int, body jsonb)) with ordinality
-        as r(report_id, command_id, node_id, rank, body, place)
-      where exists (select 1 from commands c where c.command_id = r.command_id and c.node_id = r.node_id) -- (1)
-      order by command_id, rank, place
-    ), held as materialized (
-      select c.command_id, c.rollout_id, c.reported_rank from commands c
-      where c.command_id in (select command_id from news) order by c.command_id for no key update
+    with held as materialized (
+      select r.*, c.rollout_id
+      from rows from (jsonb_to_recordset(${tx.json(withTops(rows))})
+        as (report_id uuid, command_id uuid, node_id uuid, rank int, body jsonb, is_top boolean)) with ordinality
+        as r(report_id, command_id, node_id, rank, body, is_top, place)
+      join commands c on c.command_id = r.command_id and c.node_id = r.node_id and c.reported_rank < r.rank -- (1) (2)
+      order by r.command_id for no key update of c
     ), raised as (
-      update commands c set reported_rank = top.rank,
-        answered_at = case when top.rank = ${ENDED_RANK} then coalesce(c.answered_at, now()) else c.answered_at end
-      from (select command_id, max(rank) as rank from news group by command_id) as top, held
-      where c.command_id = top.command_id and held.command_id = top.command_id and held.reported_rank < top.rank
+      update commands c set reported_rank = held.rank,
+        answered_at = case when held.rank = ${ENDED_RANK} then coalesce(c.answered_at, now()) else c.answered_at end
+      from held where held.is_top and c.command_id = held.command_id
     )
     insert into upgrade_reports (report_id, rollout_id, node_id, command_id, body, created_at)
-    select n.report_id, held.rollout_id, n.node_id, n.command_id, n.body, clock_timestamp()
-    from news n join held using (command_id)
-    where n.rank > held.reported_rank -- (2)
-    order by n.place
+    select report_id, rollout_id, node_id, command_id, body, clock_timestamp() from held order by place
     on conflict (report_id) do nothing returning report_id, rollout_id`;
+
+/** Of several reports of one rank the first; the highest of each command is marked. */
+function withTops(rows: readonly Row[]): (Row & { readonly is_top: boolean })[] {
+  const keyOf = ({ node_id, command_id }: Row) => `${node_id} ${command_id}`;
+  const firsts = new Map<string, Row>();
+  const tops = new Map<string, number>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const place = `${key} ${row.rank}`;
+    if (!firsts.has(place)) firsts.set(place, row);
+    tops.set(key, Math.max(tops.get(key) ?? row.rank, row.rank));
+  }
+  return [...firsts.values()].map((row) => ({ ...row, is_top: tops.get(keyOf(row)) === row.rank }));
+}
 
 /**
  * How far a command had come is no news beside a later word of how far it has, nor where it is done or was refused. Beside

@@ -6,6 +6,7 @@ import { ProfileId, type CommandId, type NodeId } from "../../../src/core/ids.ts
 import { NodeUpgradeList, type RolloutView } from "../../../src/core/protocol/operator-api.ts";
 import { progressAt, UPGRADE_ACTIONS } from "../../../src/core/upgrade/phases.ts";
 import { createReportStore, type StoreReports } from "../../../src/server/agents/reports.ts";
+import { eventually } from "../../support/lab/eventually.ts";
 import { manualRequest } from "../../support/server/creation-site.ts";
 import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
 
@@ -142,18 +143,25 @@ test("ROLL-6: a thousand reports about one command are as many rows and events a
   expect((await eventsOf(node_id)) - before).toBeLessThanOrEqual(UPGRADE_ACTIONS.length + 1);
 });
 
-test("ROLL-6: of two verdicts about one command the first counts, also when both arrive at once on two replicas", async () => {
+test("ROLL-6: of two verdicts about one command that wait for its row at once, on two replicas, one counts", async () => {
   const other = createReportStore(here.db, () => undefined);
-  await Promise.all([here.db`select 1`, here.db`select 1`]); // both connections are there
-  for (const { command_id, node_id } of commands) {
-    const requests = [refusalOf(command_id), refusalOf(command_id)] as const;
-    await Promise.all([
-      store({ nodeId: node_id, request: requests[0] }),
-      other({ nodeId: node_id, request: requests[1] }),
-    ]);
-    expect(await rejectionsOf(node_id)).toHaveLength(1);
-    expect(await answered(command_id)).toHaveLength(1);
-  }
+  const [{ command_id, node_id }] = commands as [(typeof commands)[number]];
+  const stores = [store, other];
+  const stored: Promise<void>[] = [];
+  await here.db.begin(async (tx) => {
+    await tx`select 1 from commands where command_id = ${command_id} for update`;
+    for (const each of stores) stored.push(each({ nodeId: node_id, request: refusalOf(command_id) }));
+    await eventually("both wait for the command's row", async () => {
+      const waiting = await here.db`
+        select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%upgrade_reports%'`;
+      return waiting.length === stores.length;
+    });
+  });
+  await Promise.all(stored);
+  expect(await kept({ command_id })).toEqual([["refused", null]]);
+  expect(await rejectionsOf(node_id)).toHaveLength(1);
+  expect(await answered(command_id)).toHaveLength(1);
 });
 
 test("ROLL-7: progress that arrives after later progress or after the verdict is not stored", async () => {
