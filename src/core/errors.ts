@@ -35,6 +35,10 @@ export const exitCodeOf = (errorCode: ErrorCode): number => EXIT[ERROR_CODES[err
 export const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === "string" && Object.hasOwn(ERROR_CODES, value);
 
+/** What to do about a code that came from elsewhere; null for one that this list does not know. */
+export const nextOf = (errorCode: string): string | null =>
+  isErrorCode(errorCode) ? ERROR_CODES[errorCode].next : null;
+
 /** Ends every exhaustive switch. */
 export function unreachable(value: never): never {
   throw new FairleadError("INTERNAL", `unexpected value ${JSON.stringify(value)}`);

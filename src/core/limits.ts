@@ -107,6 +107,16 @@ export const LIMITS = {
   reconnectGraceMs: 60_000,
   maintenanceLimitMs: 30 * 60_000,
 
+  // Incidents outside upgrades
+  /** Trouble that was not seen for this long is over: a node that flaps is one incident. */
+  incidentQuietMs: 5 * 60_000,
+  /** More of one category at a time are one incident about all of them. */
+  incidentsPerCategoryMax: 20,
+  /** Of a node's 30 days; its agent renews with ten days left. */
+  nodeCertificateEndingMs: 5 * 24 * 3_600_000,
+  certificateEndingMs: 21 * 24 * 3_600_000,
+  keyEndingMs: 30 * 24 * 3_600_000,
+
   // Notifications
   webhooksMax: 100,
   webhookTimeoutMs: 10_000,

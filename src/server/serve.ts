@@ -39,6 +39,8 @@ import { revokeNode } from "./identity/revocation.ts";
 import { createServerCertificate } from "./identity/server-certificate.ts";
 import { loadOrCreateSiteCa } from "./identity/site-ca.ts";
 import { claimSiteFiles, refuseWithoutSiteFiles } from "./identity/site-files.ts";
+import { serverCertificates, siteCertificates } from "./incidents/own-certificates.ts";
+import { startIncidentWatch } from "./incidents/watch-loop.ts";
 import { republishStale } from "./keys/republish.ts";
 import { createKeyService } from "./keys/service.ts";
 import { fileSigners } from "./keys/signer-store.ts";
@@ -157,6 +159,9 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
 
   const health = startHealthLoops(db, config.maintenanceLimitMs, log);
   shutdown.onShutdown("health", health.stop);
+  const own = { site: siteCertificates(ca), server: await serverCertificates(config.tls?.certFile) };
+  const incidents = startIncidentWatch(db, own, log);
+  shutdown.onShutdown("incidents", incidents.stop);
   const notifications = await startNotifications({ db, config, clusterId, clock, metrics, log });
   shutdown.onShutdown("notifications", notifications.stop);
 

@@ -27,7 +27,7 @@ export const run = (call: Call): Promise<Result> =>
     const incidents = await listIncidents(api, query, limit);
     return {
       data: { incidents },
-      text: incidentTable(incidents, call.io.now()),
+      text: incidentTable(incidents, call.io.now(), call.paint),
       ...(incidents.length === 0
         ? { notes: emptyNote("incident", { status, category, rollout, node }, "no incident") }
         : {}),

@@ -1,10 +1,22 @@
 /** An incident, for people. */
 import type { IncidentView } from "../../core/protocol/incident-api.ts";
 import { ageOf } from "../duration.ts";
-import { fields, printable, table } from "../output.ts";
+import { fields, printable, table, type Paint } from "../output.ts";
 
-export function incidentTable(incidents: readonly IncidentView[], now: number): string {
+const SEVERITY_STYLES = { critical: "red", warning: "yellow" } as const;
+
+/** Severities are coloured while they are unresolved, after the columns were measured. */
+export function incidentTable(incidents: readonly IncidentView[], now: number, paint: Paint): string {
   if (incidents.length === 0) return "";
+  const [head, ...rows] = plainTable(incidents, now).split("\n");
+  const painted = rows.map((row, at) => {
+    const { severity, status } = incidents[at]!;
+    return status === "resolved" ? row : row.replace(severity, paint(SEVERITY_STYLES[severity], severity));
+  });
+  return [head, ...painted].join("\n");
+}
+
+function plainTable(incidents: readonly IncidentView[], now: number): string {
   return table(
     ["ID", "SEVERITY", "STATUS", "CATEGORY", "NODE", "ROLLOUT", "OPENED", "TITLE"],
     incidents.map((incident) => [
@@ -30,7 +42,9 @@ export function incidentText(incident: IncidentView): string {
     ["category", `${incident.category}, ${incident.severity}`],
     ["node", incident.node_name === null ? null : `${incident.node_name} (${incident.node_id})`],
     ["rollout", incident.rollout_id],
+    ["about", incident.subject === "" ? null : incident.subject],
     ["opened", incident.opened_at],
+    ["last seen", incident.last_seen_at],
     ["acknowledged", by(incident.acknowledged_at, incident.acknowledged_by)],
     ["resolved", by(incident.resolved_at, incident.resolved_by)],
     ["note", incident.note],

@@ -61,6 +61,11 @@ export const INCIDENT_CATEGORIES = [
   "clock_disagrees",
   "identity_copied",
   "started_on_expired_authority",
+  "node_down",
+  "crash_loop",
+  "snapshot_rejected",
+  "certificate_expiring",
+  "key_expiring",
 ] as const;
 export const NOTIFICATIONS = [
   "rollout_started",

@@ -1,7 +1,7 @@
 /** How each state looks and reads: a tone, an icon and a word, so that colour never stands alone. */
 import type { FailurePolicy, GroupStatus } from "../../core/group/states.ts";
 import type { ClaimedHealth, ClaimedSync } from "../../core/health/claim.ts";
-import type { IncidentStatus, Severity } from "../../core/incident/states.ts";
+import type { IncidentCategory, IncidentStatus, Severity } from "../../core/incident/states.ts";
 import type { NodeState } from "../../core/protocol/agent-api.ts";
 import type { NodeUpgradeStatus, RolloutStatus } from "../../core/rollout/states.ts";
 import type { UpgradePhase } from "../../core/upgrade/phases.ts";
@@ -57,6 +57,21 @@ export const INCIDENT_LOOKS: Record<IncidentStatus, Look> = {
 export const SEVERITY_LOOKS: Record<Severity, Look> = {
   critical: look("bad", "cross", "Critical"),
   warning: look("warn", "alert", "Warning"),
+};
+
+/** What kind of trouble it is, in words; its severity gives the colour. */
+export const CATEGORY_LABELS: Record<IncidentCategory, string> = {
+  upgrade_failed: "Upgrade failed",
+  upgrade_rollback_failed: "Rollback failed",
+  upgrade_stalled: "Upgrade stalled",
+  clock_disagrees: "Clocks disagree",
+  identity_copied: "Identity copied",
+  started_on_expired_authority: "Started on expired authority",
+  node_down: "Node down",
+  crash_loop: "Crash loop",
+  snapshot_rejected: "Snapshot refused",
+  certificate_expiring: "Certificate near its end",
+  key_expiring: "Key near its end",
 };
 
 export const DELIVERY_LOOKS = {

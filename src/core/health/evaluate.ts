@@ -4,7 +4,7 @@
  * 1. A program in maintenance is not judged: an upgrade restarts it, and that is no alarm. Nor is a failed one, which
  *    only a person takes back.
  * 2. Bad news must hold for a while (a crash loop has already), good news for longer: no state flaps with its probe.
- * 3. A program with an unresolved critical incident does not become active by itself.
+ * 3. A program with an unresolved critical incident that a person must resolve does not become active by itself.
  * 4. While its node is late, the last report is stale: it degrades nothing, and a recovery begins anew.
  */
 import { LIMITS } from "../limits.ts";
@@ -13,14 +13,17 @@ import { isLate } from "./presence.ts";
 export const PROFILE_STATES = ["active", "maintenance", "degraded", "failed"] as const;
 export type ProfileState = (typeof PROFILE_STATES)[number];
 
-/** What one look leaves for the next. Times are milliseconds since the epoch. */
-export interface HealthMemory {
-  readonly wellSince: number | null;
-  readonly illSince: number | null;
-  /** Restarts at the last look, and at the begin of the window that a crash loop is counted in. */
+/** Restarts at the last look, and at the begin of the window that a crash loop is counted in. */
+interface RestartMemory {
   readonly seenRestarts: number;
   readonly baseRestarts: number;
   readonly baseAt: number | null;
+}
+
+/** What one look leaves for the next. Times are milliseconds since the epoch. */
+export interface HealthMemory extends RestartMemory {
+  readonly wellSince: number | null;
+  readonly illSince: number | null;
 }
 
 export interface ProgramFacts {
@@ -68,7 +71,7 @@ export function judgeProgram(facts: ProgramFacts, now: number): JudgedProgram {
 /** For a program that is freed from maintenance: at once, because no look has judged it meanwhile. */
 export function stateAfterMaintenance(facts: ProgramFacts, now: number): "active" | "degraded" {
   const isWell = !isLate(facts.heardAt, now) && facts.program === "well" && !facts.hasCriticalIncident;
-  return isWell && !isCrashLoop(facts, countRestarts(facts, now), now) ? "active" : "degraded";
+  return isWell && !isCrashLoop(countRestarts(facts, now), now) ? "active" : "degraded";
 }
 
 const same = (state: ProfileState, memory: HealthMemory): JudgedProgram => ({ state, reason: null, memory });
@@ -77,7 +80,7 @@ const lasted = (since: number | null, { stateSince }: ProgramFacts, now: number)
   since === null ? -1 : now - Math.max(since, stateSince);
 
 function badNews(facts: ProgramFacts, memory: HealthMemory, now: number): ProgramReason | null {
-  if (isCrashLoop(facts, memory, now)) return "CRASH_LOOP";
+  if (isCrashLoop(memory, now)) return "CRASH_LOOP";
   if (lasted(memory.illSince, facts, now) < LIMITS.programIllMs) return null; // (2)
   return facts.program === "critical" ? "PROGRAM_CRITICAL" : "PROGRAM_STALLED";
 }
@@ -85,7 +88,7 @@ function badNews(facts: ProgramFacts, memory: HealthMemory, now: number): Progra
 function remember(facts: ProgramFacts, now: number): HealthMemory {
   const counted = countRestarts(facts, now);
   const isIll = facts.program !== "well";
-  const isWell = !isIll && !isCrashLoop(facts, counted, now);
+  const isWell = !isIll && !isCrashLoop(counted, now);
   return {
     ...counted,
     illSince: isIll ? (facts.memory.illSince ?? now) : null,
@@ -104,11 +107,7 @@ function countRestarts({ restarts, memory }: ProgramFacts, now: number): HealthM
   return { ...memory, seenRestarts: restarts, baseRestarts: memory.seenRestarts, baseAt: now };
 }
 
-const isCrashLoop = (
-  { restarts }: ProgramFacts,
-  { baseAt, baseRestarts }: HealthMemory,
-  now: number,
-): boolean =>
-  baseAt !== null &&
-  now - baseAt < LIMITS.crashLoopWindowMs &&
-  restarts - baseRestarts >= LIMITS.crashLoopRestarts;
+export const isCrashLoop = (memory: RestartMemory, now: number): boolean =>
+  memory.baseAt !== null &&
+  now - memory.baseAt < LIMITS.crashLoopWindowMs &&
+  memory.seenRestarts - memory.baseRestarts >= LIMITS.crashLoopRestarts;

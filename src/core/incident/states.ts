@@ -1,6 +1,16 @@
 /** Incidents (ROLL-19): what a person must look at, and who has. */
 import { z } from "zod";
 
+/** Opened and resolved by what is seen of the fleet (core/incident/watch.ts). */
+export const WATCHED_CATEGORIES = [
+  "node_down",
+  "crash_loop",
+  "snapshot_rejected",
+  "certificate_expiring",
+  "key_expiring",
+] as const;
+export type WatchedCategory = (typeof WATCHED_CATEGORIES)[number];
+
 export const INCIDENT_CATEGORIES = [
   "upgrade_failed",
   "upgrade_rollback_failed",
@@ -8,6 +18,7 @@ export const INCIDENT_CATEGORIES = [
   "clock_disagrees",
   "identity_copied",
   "started_on_expired_authority",
+  ...WATCHED_CATEGORIES,
 ] as const;
 export const IncidentCategory = z.enum(INCIDENT_CATEGORIES);
 export type IncidentCategory = z.infer<typeof IncidentCategory>;

@@ -3,10 +3,27 @@ import { isActive, isSettled, type NodeUpgradeStatus, type RolloutStatus } from 
 import type { StoredEvent } from "./notifications.ts";
 
 export type RolloutSubject = "started" | "progress" | "completed";
-export type NodeSubject = "upgrade_started" | "upgrade_completed" | "upgrade_phase_changed";
+export type NodeSubject = "upgrade_started" | "upgrade_completed" | "upgrade_phase_changed" | "state_changed";
+export type IncidentSubject = "opened" | "acknowledged" | "resolved";
 
 export const rolloutSubject = (id: string, what: RolloutSubject): string => `events.rollout.${id}.${what}`;
 export const nodeSubject = (id: string, what: NodeSubject): string => `events.node.${id}.${what}`;
+
+/** By category, so that a reader may listen for one kind of trouble: `events.incident.node_down.*`. */
+const incidentSubject = (category: string, what: IncidentSubject): string =>
+  `events.incident.${category}.${what}`;
+
+const INCIDENT_SUBJECTS: Readonly<Record<string, IncidentSubject>> = {
+  "incident.opened": "opened",
+  "incident.acknowledged": "acknowledged",
+  "incident.resolved": "resolved",
+};
+
+export function incidentSubjectOf({ kind, data }: StoredEvent): string | null {
+  const what = INCIDENT_SUBJECTS[kind];
+  const { category } = data;
+  return what === undefined || typeof category !== "string" ? null : incidentSubject(category, what);
+}
 
 /** `completed` is told of every end; the message's status says which. */
 export function rolloutSubjectOf({ kind, data }: StoredEvent): RolloutSubject | null {
@@ -19,6 +36,7 @@ export function rolloutSubjectOf({ kind, data }: StoredEvent): RolloutSubject | 
 
 /** `previousPhase`: of the event before this one for the same node and rollout. */
 export function nodeSubjectOf({ kind, data }: StoredEvent, previousPhase: string | null): NodeSubject | null {
+  if (kind === "node.state") return "state_changed";
   if (kind !== "node.upgrade" || data["status"] === "skipped") return null;
   if (isOver(data)) return "upgrade_completed";
   if (data["status"] !== "in_progress") return null;

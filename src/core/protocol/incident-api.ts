@@ -17,10 +17,14 @@ export const IncidentView = z.strictObject({
   node_id: NodeId.nullable(),
   node_name: z.string().nullable(),
   rollout_id: RolloutId.nullable(),
+  /** Empty where node or rollout say it all. */
+  subject: z.string(),
   title: z.string(),
   detail: z.record(z.string(), z.unknown()),
   recovery_plan: z.string().nullable(),
   opened_at: Instant,
+  /** When the trouble was last there; null where only a person can tell. */
+  last_seen_at: Instant.nullable(),
   acknowledged_at: Instant.nullable(),
   acknowledged_by: z.string().nullable(),
   resolved_at: Instant.nullable(),

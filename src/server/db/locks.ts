@@ -7,6 +7,7 @@ export const LOCKS = {
   keys: 7_402_005,
   health: 7_402_006,
   maintenance: 7_402_007,
+  incidents: 7_402_008,
   model: 7_402_010,
   profiles: 7_402_011,
   apiKeys: 7_402_012,

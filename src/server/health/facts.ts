@@ -2,6 +2,7 @@
 import type { HealthMemory, ProfileState, ProgramFacts } from "../../core/health/evaluate.ts";
 import type { Presence, PresenceFacts } from "../../core/health/presence.ts";
 import type { NodeId, ProfileId } from "../../core/ids.ts";
+import { WATCHED_CATEGORIES } from "../../core/incident/states.ts";
 import type { Transaction } from "../db/database.ts";
 
 export interface KnownNode {
@@ -68,7 +69,8 @@ interface ProgramRow {
 
 /**
  * Of the profiles of nodes that are enrolled and not revoked, those that the condition on `np`, `n`, `hb` and `ph` names.
- * An incident concerns the profile of its rollout; one without a rollout concerns every profile of its node.
+ * An incident concerns the profile of its rollout; one without a rollout concerns every profile of its node. Incidents
+ * about the node's health resolve when it is well, and hold nothing back.
  */
 export async function loadPrograms(
   tx: Transaction,
@@ -84,6 +86,7 @@ export async function loadPrograms(
       exists (
         select 1 from incidents i left join rollouts r on r.id = i.rollout_id
         where i.node_id = n.id and i.status <> 'resolved' and i.severity = 'critical'
+          and i.category <> all(${[...WATCHED_CATEGORIES]})
           and coalesce(r.chain_profile_id, np.chain_profile_id) = np.chain_profile_id
       ) as has_critical_incident,
       ph.well_since, ph.ill_since, coalesce(ph.seen_restarts, 0) as seen_restarts,

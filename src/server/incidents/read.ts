@@ -48,6 +48,7 @@ interface IncidentRow {
   readonly id: string;
   readonly opened_at: Date;
   readonly opened_at_exact: string;
+  readonly last_seen_at: Date | null;
   readonly acknowledged_at: Date | null;
   readonly resolved_at: Date | null;
 }
@@ -61,6 +62,7 @@ function viewOf(row: IncidentRow): IncidentView {
   return IncidentView.parse({
     ...shown,
     opened_at: row.opened_at.toISOString(),
+    last_seen_at: row.last_seen_at?.toISOString() ?? null,
     acknowledged_at: row.acknowledged_at?.toISOString() ?? null,
     resolved_at: row.resolved_at?.toISOString() ?? null,
   });

@@ -7,9 +7,15 @@
  */
 import type { Json } from "../../core/json.ts";
 import type { StoredEvent } from "../../core/notify/notifications.ts";
-import { nodeSubject, nodeSubjectOf, rolloutSubject, rolloutSubjectOf } from "../../core/notify/subjects.ts";
+import {
+  incidentSubjectOf,
+  nodeSubject,
+  nodeSubjectOf,
+  rolloutSubject,
+  rolloutSubjectOf,
+} from "../../core/notify/subjects.ts";
 import type { Transaction } from "../db/database.ts";
-import { rolloutSummaries, type Summaries } from "./summaries.ts";
+import { incidentIdOf, incidentSummaries, rolloutSummaries, type Summaries } from "./summaries.ts";
 
 export interface NatsMessage {
   readonly id: string;
@@ -25,6 +31,9 @@ export async function messagesOf(
   const told = events.filter((event) => event.rollout_id !== null && rolloutSubjectOf(event) !== null);
   const rollouts = await rolloutSummaries(tx, [...new Set(told.map((event) => event.rollout_id!))]);
   const phases = await previousPhases(tx, events);
+  const incidents = await incidentSummaries(tx, [
+    ...new Set(events.flatMap((event) => incidentIdOf(event) ?? [])),
+  ]);
   const lastProgress = new Map(
     told
       .filter((event) => rolloutSubjectOf(event) === "progress")
@@ -33,6 +42,7 @@ export async function messagesOf(
   return events.flatMap((event) => [
     ...nodeMessage(clusterId, event, phases.get(event.id) ?? null),
     ...rolloutMessage(clusterId, event, rollouts, lastProgress),
+    ...incidentMessage(clusterId, event, incidents),
   ]);
 }
 
@@ -73,6 +83,19 @@ function rolloutMessage(
   };
   const id = `${clusterId}:${event.id}:${what}`; // (2)
   return [{ id, subject: rolloutSubject(event.rollout_id, what), body }];
+}
+
+function incidentMessage(clusterId: string, event: StoredEvent, incidents: Summaries): NatsMessage[] {
+  const subject = incidentSubjectOf(event);
+  if (subject === null) return [];
+  const { kind, at, id } = event;
+  const body = {
+    type: kind.replace(".", "_"),
+    event_id: id,
+    timestamp: new Date(at).toISOString(),
+    incident: incidents.get(incidentIdOf(event) ?? "") ?? null,
+  };
+  return [{ id: `${clusterId}:${id}:incident`, subject, body }]; // (2)
 }
 
 async function previousPhases(

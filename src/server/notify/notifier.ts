@@ -11,7 +11,13 @@ import { EVENTS_CHANNEL } from "../events/append.ts";
 import { repeat } from "../repeat.ts";
 import { DELIVERIES_CHANNEL } from "./deliveries.ts";
 import { readEvents, registerReader } from "./event-reader.ts";
-import { incidentSummaries, rolloutSummaries, type Summaries, type Summary } from "./summaries.ts";
+import {
+  incidentIdOf,
+  incidentSummaries,
+  rolloutSummaries,
+  type Summaries,
+  type Summary,
+} from "./summaries.ts";
 
 export const WEBHOOK_READER = "webhooks";
 const PAGE_ROWS = 500;
@@ -47,7 +53,7 @@ async function putDown(tx: Transaction, events: readonly StoredEvent[]): Promise
   });
   if (told.length === 0) return;
   const rollouts = await rolloutSummaries(tx, idsOf(told.map(({ event }) => event.rollout_id)));
-  const incidents = await incidentSummaries(tx, idsOf(told.map(({ event }) => incidentOf(event))));
+  const incidents = await incidentSummaries(tx, idsOf(told.map(({ event }) => incidentIdOf(event))));
   const rows = told.map(({ event, type }) => ({
     event_id: event.id,
     kind: type,
@@ -68,13 +74,10 @@ async function putDown(tx: Transaction, events: readonly StoredEvent[]): Promise
 
 const idsOf = (ids: readonly (string | null)[]): string[] => [...new Set(ids.filter((id) => id !== null))];
 
-const incidentOf = ({ kind, data }: StoredEvent): string | null =>
-  kind.startsWith("incident.") && typeof data["incident_id"] === "string" ? data["incident_id"] : null;
-
 /** Status and reason are the event's own: the rollout may have moved on since. */
 function dataOf(event: StoredEvent, rollouts: Summaries, incidents: Summaries): Summary {
   const rollout = event.rollout_id === null ? undefined : rollouts.get(event.rollout_id);
-  const incident = incidents.get(incidentOf(event) ?? "");
+  const incident = incidents.get(incidentIdOf(event) ?? "");
   const moved = event.kind === "rollout.status" ? { status: event.data["to"], why: event.data["why"] } : {};
   return {
     event_id: event.id,

@@ -3,15 +3,18 @@
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { ClusterId, NodeId, RolloutId } from "../../../src/core/ids.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
 import { silentLogger } from "../../../src/host/log.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import { appendEvents, type NewEvent } from "../../../src/server/events/append.ts";
+import { evaluateHealth } from "../../../src/server/health/evaluate.ts";
+import { watchNodes } from "../../../src/server/incidents/watch.ts";
 import { createServerMetrics } from "../../../src/server/metrics/server-metrics.ts";
 import { startNatsPublisher } from "../../../src/server/notify/nats-publisher.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
 import { natsServer, type NatsServer } from "../../support/programs/nats-server.ts";
 import { until } from "../../support/programs/until.ts";
-import { insertNode, insertRollout, insertRolloutNode } from "../../support/server/health-rows.ts";
+import { beat, insertNode, insertRollout, insertRolloutNode } from "../../support/server/health-rows.ts";
 
 interface Heard {
   readonly subject: string;
@@ -130,6 +133,34 @@ test("ROLL-19: an upgrade is told under its subjects, in the order in which it h
   const ids = heard.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { id, body } of heard) expect(id).toMatch(new RegExp(`^${CLUSTER}:${body.event_id}(:\\w+)?$`));
+});
+
+test("ROLL-19: a node that goes down and comes back is told under its category's subjects, with the incident whole", async () => {
+  await db`insert into health_watch (last_look_at, hearing_since) values (now(), now() - interval '1 day')`;
+  await beat(db, node, { agoMs: LIMITS.heartbeatLostMs });
+  await evaluateHealth(db);
+  await watchNodes(db);
+  await beat(db, node);
+  await evaluateHealth(db);
+  await watchNodes(db, Date.now() + LIMITS.incidentQuietMs);
+  await until("the end", () => subjects().includes("events.incident.node_down.resolved"));
+  expect(subjects()).toEqual([
+    `events.node.${node}.state_changed`,
+    "events.incident.node_down.opened",
+    `events.node.${node}.state_changed`,
+    "events.incident.node_down.resolved",
+  ]);
+  expect(heard[0]!.body).toMatchObject({
+    node_id: node,
+    from: "active",
+    to: "down",
+    reason: "HEARTBEAT_LOST",
+  });
+  expect(heard[1]!.body).toMatchObject({
+    type: "incident_opened",
+    incident: { category: "node_down", severity: "critical", node_id: node, node_name: "n1" },
+  });
+  expect(heard[3]!.body).toMatchObject({ incident: { status: "resolved", resolved_by: "fairlead" } });
 });
 
 test("ROLL-19: while NATS is down events wait, and afterwards none is missing and their order holds", async () => {

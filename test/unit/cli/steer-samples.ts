@@ -56,6 +56,8 @@ export const incidentSample = (more: Partial<Record<keyof IncidentView, unknown>
     node_id: uuid(1),
     node_name: "node-1",
     rollout_id: null,
+    subject: "",
+    last_seen_at: null,
     title: "node-1 did not come back",
     detail: { code: "BACKUP_CORRUPT" },
     recovery_plan: "1. stop the node\n2. restore the backup",

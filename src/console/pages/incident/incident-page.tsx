@@ -15,7 +15,7 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { ReasonDialog, type Question } from "../../ui/reason-dialog.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { dateTimeText } from "../../ui/time-text.ts";
-import { INCIDENT_LOOKS, SEVERITY_LOOKS } from "../../ui/tones.ts";
+import { CATEGORY_LABELS, INCIDENT_LOOKS, SEVERITY_LOOKS } from "../../ui/tones.ts";
 import { usePageTitle } from "../../ui/use-page-title.ts";
 import "./incident-page.css";
 
@@ -29,7 +29,7 @@ const QUESTIONS: Record<IncidentStep, Question> = {
   },
   resolve: {
     title: "Resolve this incident",
-    effect: "The same trouble opens a new one.",
+    effect: "It opens again when the same trouble comes back after it was over.",
     confirm: "Resolve",
     reason: "required",
     reasonLabel: "Note",
@@ -113,7 +113,7 @@ function RecoveryPlan({ plan }: { readonly plan: string | null }) {
         <h2 id="plan-heading">Recovery plan</h2>
       </div>
       {plan === null ? (
-        <p className="panel-note muted">The rollout brought no recovery plan.</p>
+        <p className="panel-note muted">There is no recovery plan for this incident.</p>
       ) : (
         // As text, whatever stands in it.
         <pre className="recovery-plan">{plan}</pre>
@@ -131,7 +131,7 @@ function Facts({ incident }: { readonly incident: IncidentView }) {
         <h2 id="facts-heading">Facts</h2>
       </div>
       <dl className="facts">
-        <Fact name="Category">{incident.category.replaceAll("_", " ")}</Fact>
+        <Fact name="Category">{CATEGORY_LABELS[incident.category]}</Fact>
         <Fact name="Node">
           {incident.node_id === null ? (
             "none"
@@ -150,7 +150,11 @@ function Facts({ incident }: { readonly incident: IncidentView }) {
             </Link>
           )}
         </Fact>
+        {incident.subject === "" ? null : <Fact name="About">{incident.subject}</Fact>}
         <Fact name="Opened">{dateTimeText(incident.opened_at)}</Fact>
+        {incident.last_seen_at === null ? null : (
+          <Fact name="Last seen">{dateTimeText(incident.last_seen_at)}</Fact>
+        )}
         <Fact name="Acknowledged">{by(incident.acknowledged_at, incident.acknowledged_by)}</Fact>
         <Fact name="Resolved">{by(incident.resolved_at, incident.resolved_by)}</Fact>
         <Fact name="Note">{incident.note ?? "none"}</Fact>

@@ -9,7 +9,7 @@ import { Age } from "../../ui/age.tsx";
 import { Chip } from "../../ui/chip.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ListPanel } from "../../ui/list-page.tsx";
-import { INCIDENT_LOOKS, SEVERITY_LOOKS } from "../../ui/tones.ts";
+import { CATEGORY_LABELS, INCIDENT_LOOKS, SEVERITY_LOOKS } from "../../ui/tones.ts";
 import { usePageTitle } from "../../ui/use-page-title.ts";
 import "./incidents-page.css";
 
@@ -70,7 +70,7 @@ function IncidentRow({ incident }: { readonly incident: IncidentView }) {
         <Link to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
           {incident.title}
         </Link>
-        <span className="row-note">{incident.category.replaceAll("_", " ")}</span>
+        <span className="row-note">{CATEGORY_LABELS[incident.category]}</span>
       </th>
       <td data-label="Severity">
         <Chip look={SEVERITY_LOOKS[incident.severity]} />
@@ -96,6 +96,9 @@ function IncidentRow({ incident }: { readonly incident: IncidentView }) {
 
 const NoIncidents = ({ status }: { readonly status: IncidentStatus | null }) => (
   <Empty title={status === null ? "There has been no incident." : `No incident is ${status}.`}>
-    <p>A node that does not come back, or does not get well, appears here by itself.</p>
+    <p>
+      A failed upgrade, a node that is down, a crash loop, a refused snapshot, and a key or certificate near
+      its end appear here by themselves.
+    </p>
   </Empty>
 );
