@@ -4,7 +4,6 @@
 import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { claimedProgram, contactOf } from "../../../src/core/health/claim.ts";
-import { ProfileId } from "../../../src/core/ids.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
 import { NodeList, type NodeView } from "../../../src/core/protocol/operator-api.ts";
 import {
@@ -16,6 +15,7 @@ import {
   type Look,
 } from "../../support/browser/chromium.ts";
 import { ROLLOUT_ID, startFakeFleet, type FakeFleet } from "../../support/browser/fake-fleet.ts";
+import { fleetNode, program } from "../../unit/console/samples.ts";
 
 const patient = { timeout: 60_000 };
 
@@ -107,36 +107,12 @@ function nodeAt(index: number, isDown: boolean): NodeView {
   const heard = new Date(heardAt).toISOString();
   const state = isDown ? "down" : "active";
   const contact = contactOf({ state, isEnrolled: true, isRevoked: false, heardAt }, now);
-  const report = {
-    chain_profile_id: ProfileId.parse("harbor"),
-    application_health: "ok",
-    sync_status: "synced",
-    running_fingerprint: null,
-    installed_fingerprint: null,
-    version: "1.2.0",
-    instance_id: null,
-    started_at: heard,
-    restarts: 0,
-  } as const;
-  return {
-    id: `${index.toString(16).padStart(8, "0")}-0000-4000-8000-000000000000` as NodeView["id"],
+  const { as_of: _at, last_reported, ...said } = program({ version: "1.2.0", started_at: heard });
+  return fleetNode(index, {
     name: `edge-${String(index).padStart(2, "0")}`,
     state,
     contact,
-    profiles: [{ chain_profile_id: report.chain_profile_id, state: "active", binary_version: "1.0.0" }],
-    node_type: "full",
-    roles: ["egress_service"],
-    labels: {},
-    enrolled: true,
-    revoked_at: null,
-    replaces: null,
-    replaced_by: null,
-    copies: [],
     last_heartbeat_at: heard,
-    agent_version: "0.1.0",
-    programs: [claimedProgram(report, contact, heard)],
-    applied: {},
-    last_rejection: null,
-    certificate_expires_at: null,
-  };
+    programs: [claimedProgram({ ...said, ...last_reported }, contact, heard)],
+  });
 }

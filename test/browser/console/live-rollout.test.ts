@@ -198,6 +198,13 @@ test("SNAP-19: the authority page tells live which snapshot a node rejected, why
     .getByRole("link", { name: "edge-1" })
     .waitFor(patient);
   for (const look of ["light", "phone"] as const) await seen("authority-fleet", look);
+
+  await page.setViewportSize(LOOKS.light.viewport);
+  await page.getByRole("link", { name: "Incidents 1 open" }).click();
+  await page
+    .getByRole("link", { name: "edge-1 refuses snapshot route_policy: SNAPSHOT_SIGNATURE_INVALID" })
+    .waitFor(patient);
+  for (const look of looks) await seen("incidents-snapshot", look);
   expect(complaints).toEqual([]);
 });
 
