@@ -20,11 +20,23 @@ else await runOnNode24();
 async function dispatch(args) {
   const cache = compileCache();
   if (cache !== undefined) module.enableCompileCache(cache);
-  const [program, ...rest] = args;
+  const [program, ...rest] = helpLast(args);
   if (program === "server") return start(beside("src/server/main.ts"), rest);
-  if (program === "backup" || program === "restore") return start(beside("src/server/backup/main.ts"), args);
+  if (program === "backup" || program === "restore")
+    return start(beside("src/server/backup/main.ts"), [program, ...rest]);
   if (program === "agent") return start(agentFile(), rest);
   return start(beside("src/cli/main.ts"), args);
+}
+
+/**
+ * `fairlead help server` is `fairlead server --help`: programs of their own know no other word for it.
+ *
+ * @param {string[]} args
+ */
+function helpLast(args) {
+  const [first, second] = args;
+  const programs = ["server", "backup", "restore", "agent"];
+  return first === "help" && second !== undefined && programs.includes(second) ? [second, "--help"] : args;
 }
 
 /** In the user's own folder: whoever owns a shared one could put other code into it. */

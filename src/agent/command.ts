@@ -43,7 +43,7 @@ export async function runCommand(argv: string[]): Promise<number> {
       process.stdout.write(HELP);
       return EXIT.ok;
     }
-    if (values.config === undefined) throw new FairleadError("INVALID_INPUT", "--config FILE is missing");
+    if (values.config === undefined) throw new FairleadError("USAGE", "--config FILE is missing");
     if (values["stop-programs"] === true) return await stopPrograms(values.config);
     if (values.status === true) return await printStatus(values.config, values.json === true);
     return await serve(values.config);
@@ -98,7 +98,7 @@ function shimCommand(): [string, ...string[]] {
 
 function complain(error: unknown): number {
   if (error instanceof FairleadError) {
-    const { code, message, next } = error.body();
+    const { code, message, next } = error.body("node");
     process.stderr.write(`error ${code}: ${message}\nwhat to do: ${next}\n`);
     return exitCodeOf(code);
   }

@@ -1,7 +1,6 @@
 /** A node, for people. */
 import { startedAloneText } from "../core/degraded/started-alone-text.ts";
-import { ERROR_CODES } from "../core/error-codes.ts";
-import { isErrorCode } from "../core/errors.ts";
+import { nextOf } from "../core/errors.ts";
 import { CLAIMED_HEALTH, worstHealth, type ClaimedHealth } from "../core/health/claim.ts";
 import { COPIED_REMEDY } from "../core/incident/copied-identity.ts";
 import type { NodeProfileView, NodeView, ProgramView } from "../core/protocol/operator-api.ts";
@@ -97,7 +96,7 @@ function rejectionText({ last_rejection: rejection }: NodeView): string[] {
     ["of", rejection.subject],
     ["reason", rejection.reason],
     ["at", rejection.at],
-    ["what to do", isErrorCode(rejection.code) ? ERROR_CODES[rejection.code].next : null],
+    ["what to do", nextOf(rejection.code, "node")],
   ]);
   return [`last rejection\n${indent(rows)}`];
 }

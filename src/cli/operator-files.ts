@@ -21,7 +21,8 @@ export async function readNamedFile(flag: string, path: string, bytesMax: number
   } catch (error) {
     const errno = errnoOf(error) ?? "";
     const why = WORDS[errno] ?? (error instanceof FairleadError ? error.message : errno);
-    throw new FairleadError("INVALID_INPUT", `${flag} ${path}: ${why}`, { field: flag }, error);
+    const code = errno === "ENOENT" || errno === "ENOTDIR" ? "FILE_NOT_FOUND" : "INVALID_INPUT";
+    throw new FairleadError(code, `${flag} ${path}: ${why}`, { field: flag }, error);
   }
 }
 

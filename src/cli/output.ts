@@ -7,7 +7,7 @@
 import { styleText } from "node:util";
 import { ERROR_CODES } from "../core/error-codes.ts";
 import { exitCodeOf, FairleadError, type ErrorBody } from "../core/errors.ts";
-import { errnoOf } from "../host/file-errors.ts";
+import { errnoOf, fileErrorCode } from "../host/file-errors.ts";
 import type { Io } from "./io.ts";
 
 type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
@@ -54,6 +54,8 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (error instanceof FairleadError) return { body: error.body(), exit: exitCodeOf(error.code) };
   const message = error instanceof Error ? error.message : String(error);
+  const fileCode = fileErrorCode(error);
+  if (fileCode !== undefined) return failureOf(new FairleadError(fileCode, message, undefined, error));
   if (errnoOf(error) !== undefined && error instanceof Error && "syscall" in error) {
     const next = "Check the named path, its permissions and the disk.";
     return { body: { code: "INVALID_INPUT", message, next }, exit: exitCodeOf("INVALID_INPUT") };

@@ -3,6 +3,7 @@ import { CommanderError } from "commander";
 import { EXIT } from "../core/error-codes.ts";
 import { FairleadError } from "../core/errors.ts";
 import type { Result } from "./call.ts";
+import { helpWords } from "./help-words.ts";
 import type { Io } from "./io.ts";
 import { paintFor } from "./output.ts";
 import { buildProgram } from "./program.ts";
@@ -18,7 +19,7 @@ export async function parse(argv: readonly string[], io: Io, json: boolean): Pro
     { out: (text) => io.stdout.write(text), err: (text) => (aside += text) },
   );
   try {
-    await program.parseAsync(argv.length === 0 ? ["--help"] : argv, { from: "user" });
+    await program.parseAsync(argv.length === 0 ? ["--help"] : helpWords(argv), { from: "user" });
     return exit;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

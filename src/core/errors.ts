@@ -1,5 +1,6 @@
 /** The one error of the product. Its message never carries a secret. */
 import { ERROR_CODES, EXIT, type ErrorCode } from "./error-codes.ts";
+import type { CodeEntry, Place } from "./error-codes/entry.ts";
 
 export interface ErrorBody {
   readonly code: ErrorCode;
@@ -20,11 +21,11 @@ export class FairleadError extends Error {
   }
 
   /** What a user sees: never the stack, never the cause. */
-  body(): ErrorBody {
+  body(place: Place = "operator"): ErrorBody {
     return {
       code: this.code,
       message: this.message,
-      next: ERROR_CODES[this.code].next,
+      next: adviceFor(ERROR_CODES[this.code], place),
       ...(this.detail === undefined ? {} : { detail: this.detail }),
     };
   }
@@ -36,8 +37,11 @@ export const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === "string" && Object.hasOwn(ERROR_CODES, value);
 
 /** What to do about a code that came from elsewhere; null for one that this list does not know. */
-export const nextOf = (errorCode: string): string | null =>
-  isErrorCode(errorCode) ? ERROR_CODES[errorCode].next : null;
+export const nextOf = (errorCode: string, place: Place = "operator"): string | null =>
+  isErrorCode(errorCode) ? adviceFor(ERROR_CODES[errorCode], place) : null;
+
+const adviceFor = ({ next, at }: CodeEntry, place: Place): string =>
+  (place === "operator" ? undefined : at[place]) ?? next;
 
 /** Ends every exhaustive switch. */
 export function unreachable(value: never): never {

@@ -14,7 +14,7 @@ import { type FileSystemPort, OPEN_READ, nodeFileSystem } from "./file-system-po
 const JSON_FILE_BYTES_MAX = 8 * 1024 * 1024;
 const READ_CHUNK_BYTES = 64 * 1024;
 
-/** The whole file. Codes: NOT_FOUND, PATH_REFUSED (a link, a folder, a device), PAYLOAD_TOO_LARGE. */
+/** The whole file. Codes: FILE_NOT_FOUND, PATH_REFUSED (a link, a folder, a device), PAYLOAD_TOO_LARGE. */
 export async function readBounded(
   path: string,
   bytesMax: number,

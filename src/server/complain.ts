@@ -4,7 +4,7 @@ import { exitCodeOf, FairleadError } from "../core/errors.ts";
 
 export function complain(error: unknown): number {
   if (error instanceof FairleadError) {
-    const { code, message, next } = error.body();
+    const { code, message, next } = error.body("server");
     process.stderr.write(`error ${code}: ${message}\nwhat to do: ${next}\n`);
     return exitCodeOf(code);
   }

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { ERROR_CODES, EXIT } from "../../src/core/error-codes.ts";
+import type { CodeEntry } from "../../src/core/error-codes/entry.ts";
 import { readSource } from "./repository.ts";
 
 const codeRowsOf = (page: string): string[] => page.match(/^\| `[A-Z][A-Z0-9_]+` \|.*\|$/gm) ?? [];
@@ -11,9 +12,21 @@ const exitRowsOf = (page: string): [name: string, code: number][] =>
 /** A bar would end the cell. */
 const cell = (text: string): string => text.replaceAll("|", "\\|");
 
+const PLACE_WORDS = { console: "In the console", server: "At a server", node: "About a node" } as const;
+
+const adviceOf = ({ next, at }: CodeEntry): string =>
+  [
+    next,
+    ...Object.entries(PLACE_WORDS).flatMap(([place, words]) => {
+      const advice = at[place as keyof typeof PLACE_WORDS];
+      return advice === undefined ? [] : [`*${words}:* ${advice}`];
+    }),
+  ].join(" ");
+
 const expectedRows = (): string[] =>
   Object.entries(ERROR_CODES).map(
-    ([code, { http, exit, next }]) => `| \`${code}\` | ${http} | ${EXIT[exit]} ${exit} | ${cell(next)} |`,
+    ([code, entry]) =>
+      `| \`${code}\` | ${entry.http} | ${EXIT[entry.exit]} ${entry.exit} | ${cell(adviceOf(entry))} |`,
   );
 
 test("the error page has a row for every code, in the list's order and with its words", () => {

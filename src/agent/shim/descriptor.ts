@@ -26,7 +26,7 @@ export interface VerifiedProgram {
   close(): Promise<void>;
 }
 
-/** Codes: NOT_FOUND, PATH_REFUSED, ARTIFACT_DIGEST_MISMATCH. */
+/** Codes: FILE_NOT_FOUND, PATH_REFUSED, ARTIFACT_DIGEST_MISMATCH. */
 export async function openVerified(path: string, fingerprint: Digest): Promise<VerifiedProgram> {
   const file = await withFileErrors(`opening ${path}`, async () =>
     open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK),

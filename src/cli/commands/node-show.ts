@@ -1,5 +1,4 @@
-import { ERROR_CODES } from "../../core/error-codes.ts";
-import { isErrorCode } from "../../core/errors.ts";
+import { nextOf } from "../../core/errors.ts";
 import type { Call, Result } from "../call.ts";
 import { nodeText } from "../node-text.ts";
 import { resolveNode } from "../resolve.ts";
@@ -9,9 +8,6 @@ export const run = (call: Call): Promise<Result> =>
   withSession(call, async ({ api }) => {
     const node = await resolveNode(api, call.args[0]!);
     const rejection = node.last_rejection;
-    const explained =
-      rejection === null
-        ? null
-        : { ...rejection, next: isErrorCode(rejection.code) ? ERROR_CODES[rejection.code].next : null };
+    const explained = rejection === null ? null : { ...rejection, next: nextOf(rejection.code, "node") };
     return { data: { ...node, last_rejection: explained }, text: nodeText(node, call.io.now()) };
   });

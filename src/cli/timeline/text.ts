@@ -1,6 +1,5 @@
 /** The eight actions of an attempt, one line each, and why it ended as it did. */
-import { ERROR_CODES } from "../../core/error-codes.ts";
-import { isErrorCode } from "../../core/errors.ts";
+import { nextOf } from "../../core/errors.ts";
 import {
   ACTION_WORDS,
   type StepState,
@@ -57,8 +56,12 @@ function endingLines({ observedFrom, endedAt, error }: UpgradeAttempt): string[]
             : `  health was observed for ${spanOf(observedFrom, endedAt)}`,
         ];
   if (error === null) return watched;
-  const next = isErrorCode(error.code) ? [`  what to do: ${ERROR_CODES[error.code].next}`] : [];
-  return [...watched, `  why: ${printable(`${error.code}: ${error.text}`)}`, ...next];
+  const next = nextOf(error.code, "node");
+  return [
+    ...watched,
+    `  why: ${printable(`${error.code}: ${error.text}`)}`,
+    ...(next === null ? [] : [`  what to do: ${next}`]),
+  ];
 }
 
 const spanOf = (from: string, to: string): string => tookText(Date.parse(to) - Date.parse(from));

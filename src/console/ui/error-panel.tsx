@@ -1,5 +1,4 @@
 /** Every error says what was wrong and what to do; its code can be looked up and its request found in the log. */
-import { ERROR_CODES } from "../../core/error-codes.ts";
 import { FairleadError } from "../../core/errors.ts";
 import { Icon } from "./icon.tsx";
 import "./error-panel.css";
@@ -49,7 +48,7 @@ function readError(error: unknown) {
   return {
     code: error.code,
     message: error.message,
-    next: ERROR_CODES[error.code].next,
+    next: error.body("console").next,
     requestId: typeof requestId === "string" ? requestId : null,
   };
 }

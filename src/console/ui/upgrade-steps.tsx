@@ -1,6 +1,5 @@
 /** The eight actions of an attempt: what happened, when, and why it ended as it did. */
-import { ERROR_CODES } from "../../core/error-codes.ts";
-import { isErrorCode } from "../../core/errors.ts";
+import { isErrorCode, nextOf } from "../../core/errors.ts";
 import {
   ACTION_WORDS,
   type StepState,
@@ -40,7 +39,7 @@ export function UpgradeSteps({ attempt }: { readonly attempt: UpgradeAttempt }) 
           </p>
           <p>{attempt.error.text}</p>
           {isErrorCode(attempt.error.code) ? (
-            <p className="remedy">What to do: {ERROR_CODES[attempt.error.code].next}</p>
+            <p className="remedy">What to do: {nextOf(attempt.error.code, "node")}</p>
           ) : null}
         </div>
       )}

@@ -16,10 +16,23 @@ export const EXIT = {
 } as const;
 type ExitName = keyof typeof EXIT;
 
+/**
+ * Where somebody reads a code. `operator`: an answer of the API, on the command line or in a script. `console`: in the
+ * browser. `server`: at the machine of a server, which did not start. `node`: about a node, at the machine or from afar.
+ */
+export type Place = "operator" | "console" | "server" | "node";
+
 export interface CodeEntry {
   readonly http: number;
   readonly exit: ExitName;
+  /** What to do, for an operator and wherever `at` has no words of its own. */
   readonly next: string;
+  readonly at: { readonly [P in Exclude<Place, "operator">]?: string };
 }
 
-export const code = (http: number, exit: ExitName, next: string): CodeEntry => ({ http, exit, next });
+export const code = (http: number, exit: ExitName, next: string, at: CodeEntry["at"] = {}): CodeEntry => ({
+  http,
+  exit,
+  next,
+  at,
+});

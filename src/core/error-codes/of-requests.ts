@@ -4,10 +4,20 @@ import { code, type CodeEntry } from "./entry.ts";
 export const REQUEST_CODES = {
   // The command line
   USAGE: code(400, "usage", "Look at the command's --help."),
+  FILE_NOT_FOUND: code(404, "notFound", "Check the path: this machine has no such file or folder.", {
+    server: "Check the path; a file of the site that is gone is in a backup made with keys.",
+    node: "Check the path on the node: it is in the agent's config, or in the manifest.",
+  }),
 
   // Requests
-  INVALID_INPUT: code(400, "invalid", "Correct the named field and send the request again."),
-  NOT_FOUND: code(404, "notFound", "Check the id; list what exists with the matching list command."),
+  INVALID_INPUT: code(400, "invalid", "Correct the named field and send the request again.", {
+    server: "Correct the named option or file, and start again.",
+    node: "Correct the agent's config or its token at the named place, and start the agent again.",
+  }),
+  NOT_FOUND: code(404, "notFound", "Check the id; list what exists with the matching list command.", {
+    console: "It may have been removed, or the address is wrong: go back to the list.",
+    node: "The named thing does not exist on the node: check the name in the agent's config, and the machine.",
+  }),
   STATE_MOVED: code(
     409,
     "conflict",
@@ -29,9 +39,19 @@ export const REQUEST_CODES = {
     "Its group drives it: give the signal to the group, named in detail.group_id.",
   ),
   MODEL_IN_USE: code(409, "conflict", "Change or delete what refers to it first: the message names it."),
-  TOO_MANY_REQUESTS: code(429, "failed", "Wait for the time named in Retry-After and try again."),
-  PAYLOAD_TOO_LARGE: code(413, "invalid", "Send less at once."),
-  INTERNAL: code(500, "failed", "Look into the server's log for the request id."),
+  TOO_MANY_REQUESTS: code(429, "failed", "Wait for the time named in Retry-After and try again.", {
+    console: "Wait a minute and try again.",
+    node: "Nothing: the agent waits and tries again by itself.",
+  }),
+  PAYLOAD_TOO_LARGE: code(413, "invalid", "Send less at once.", {
+    server: "The named file is larger than it may be: use another one.",
+    node: "The named file or answer is larger than it may be: check that it is the right one.",
+  }),
+  INTERNAL: code(500, "failed", "Look into the server's log for the request id.", {
+    console: "Reload the page. If it stays, look into the server's log for the request id.",
+    server: "This is a fault of the server: see its log, start it again, and report the message if it stays.",
+    node: "This is a fault of the agent: see its log, restart it, and report the message if it stays.",
+  }),
   SITE_KEYS_MISSING: code(
     503,
     "failed",
@@ -60,18 +80,38 @@ export const REQUEST_CODES = {
   ),
   SITE_NOT_EMPTY: code(409, "conflict", "Restore into an empty database and an empty data folder."),
   SITE_PASSPHRASE_WRONG: code(403, "denied", "Give the passphrase that the backup was written with."),
-  NOT_READY: code(503, "unreachable", "The server is starting or lost a part it needs: see /readyz."),
+  NOT_READY: code(503, "unreachable", "The server is starting or lost a part it needs: see /readyz.", {
+    console:
+      "The server is starting or lost a part it needs: wait a moment, and look at /readyz if it stays.",
+    server: "The message names what is in the way: end it, or wait for it, and start again.",
+    node: "The message names what is in the way on the node, or the control plane is not ready: try again then.",
+  }),
   CLOCK_DISAGREES: code(
     503,
     "unreachable",
     "The clocks of the control plane differ by more than a minute, and nothing is signed: correct the wrong one, or say `fairlead authority confirm-time` when the server's is right. See docs/guides/clocks.md.",
   ),
-  UNREACHABLE: code(503, "unreachable", "Check the address and that the server runs."),
-  TIMEOUT: code(504, "timeout", "Look at the current state; wait longer with --timeout."),
+  UNREACHABLE: code(503, "unreachable", "Check the address and that the server runs.", {
+    console: "Check that the server runs and that this browser reaches it.",
+    server:
+      "Check the address that the message names, and that what it names runs and can be reached from here.",
+    node: "Check the network between the node and the named address; for a container engine, that it runs.",
+  }),
+  TIMEOUT: code(504, "timeout", "Look at the current state; wait longer with --timeout.", {
+    console: "Look at the current state, and try again.",
+    server:
+      "The named part took longer than it may: see its log and the load of the machine, and start again.",
+    node: "The named part took longer than it may: see the node's log and its load, then retry.",
+  }),
 
   // Sign-in
-  UNAUTHENTICATED: code(401, "denied", "Sign in with `fairlead login`."),
-  TOKEN_INVALID: code(401, "denied", "Sign in again with `fairlead login`."),
+  UNAUTHENTICATED: code(401, "denied", "Sign in with `fairlead login`.", {
+    console: "Sign in with a new link: run `fairlead console` where you are signed in.",
+  }),
+  TOKEN_INVALID: code(401, "denied", "Sign in again with `fairlead login`.", {
+    console: "Sign in with a new link: run `fairlead console` where you are signed in.",
+    node: "Make a new enrollment token with `fairlead node token`, and put it in the place of the old one.",
+  }),
   FORBIDDEN: code(403, "denied", "Ask an administrator for the scope; it is granted on the server only."),
   ORIGIN_REFUSED: code(403, "denied", "Open the console from the server's own address."),
   LAST_ADMIN_KEY: code(

@@ -135,7 +135,9 @@ export const UPGRADE_CODES = {
     "failed",
     "The node needs a person: its program is held as it is; see the node's log.",
   ),
-  DISK_FULL: code(507, "failed", "Free space on the node and retry."),
+  DISK_FULL: code(507, "failed", "Free space on the disk that the message names, and try again.", {
+    node: "Free space on the node and retry.",
+  }),
   RUNTIME_UNRESPONSIVE: code(
     504,
     "timeout",

@@ -72,7 +72,8 @@ export const snapshotRejected = (node: TroubledNode, rejection: Rejection): Trou
   severity: REJECTION_SEVERITIES[rejection.code] ?? "warning",
   title: `${node.name} refuses ${rejection.subject}: ${rejection.code}`,
   detail: { code: rejection.code, reason: rejection.reason, refused_at: rejection.at },
-  recoveryPlan: `${nextOf(rejection.code) ?? ""} Details: fairlead snapshot explain ${node.name}`.trim(),
+  recoveryPlan:
+    `${nextOf(rejection.code, "node") ?? ""} Details: fairlead snapshot explain ${node.name}`.trim(),
 });
 
 /** Near the end, and past it, are two incidents: the second one is worse, and tells again. */

@@ -2,8 +2,7 @@
  * The rows behind the views of snapshots: the newest per node and scope, what was before it, and the shared bundle.
  * Read from columns: a header that somebody damaged in the database must not hide that it is damaged.
  */
-import { ERROR_CODES } from "../../core/error-codes.ts";
-import { isErrorCode } from "../../core/errors.ts";
+import { nextOf } from "../../core/errors.ts";
 import type { Digest, KeyId, NodeId } from "../../core/ids.ts";
 import type { CompilerRefusal, PublishedSnapshot } from "../../core/protocol/snapshot-api.ts";
 import { SnapshotHeader, type SnapshotVersion } from "../../core/snapshot/envelope.ts";
@@ -125,7 +124,7 @@ const refusalOf = ({ code, path, message, at }: RefusalRow): CompilerRefusal => 
   reason: message,
   field: path === "" ? null : path,
   at: at.toISOString(),
-  remedy: isErrorCode(code) ? ERROR_CODES[code].next : null,
+  remedy: nextOf(code),
 });
 
 async function bundleRow(db: Database): Promise<ScopeRow | null> {

@@ -1,6 +1,5 @@
 /** What was published for a node, against what it says it holds: rows and the newest heartbeat, judged scope by scope. */
-import { ERROR_CODES } from "../../core/error-codes.ts";
-import { FairleadError, isErrorCode } from "../../core/errors.ts";
+import { FairleadError, nextOf } from "../../core/errors.ts";
 import type { NodeId } from "../../core/ids.ts";
 import { checkName } from "../../core/model/checks.ts";
 import {
@@ -121,7 +120,7 @@ const rejectionView = (rejection: Rejection): RejectionView => ({
   check: rejection.step === undefined ? null : checkName(rejection.step),
   field: rejection.field ?? null,
   version: rejection.version ?? null,
-  remedy: isErrorCode(rejection.code) ? ERROR_CODES[rejection.code].next : null,
+  remedy: nextOf(rejection.code, "node"),
 });
 
 export function authorityOf(node: NodeStanding, rows: readonly ScopeRow[], now: number): NodeAuthority {

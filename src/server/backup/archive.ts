@@ -83,7 +83,7 @@ export function damaged(path: string, why: unknown): FairleadError {
   if (why instanceof FairleadError) return why;
   const missing = why instanceof Error && "code" in why && why.code === "ENOENT";
   const text = why instanceof Error ? why.message : String(why);
-  if (missing) return new FairleadError("NOT_FOUND", `${path} is not there`);
+  if (missing) return new FairleadError("FILE_NOT_FOUND", `${path} is not there`);
   return new FairleadError("SITE_BACKUP_DAMAGED", `${path} is damaged or no backup: ${text}`);
 }
 

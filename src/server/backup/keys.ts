@@ -44,7 +44,7 @@ export async function sealKeys(keysDir: string, passphrase: string, clusterId: C
     const content = await readBounded(join(keysDir, path), KEY_FILE_BYTES_MAX);
     files.push({ path, content: content.toString("base64") });
   }
-  if (files.length === 0) throw new FairleadError("NOT_FOUND", `${keysDir} holds no key files`);
+  if (files.length === 0) throw new FairleadError("FILE_NOT_FOUND", `${keysDir} holds no key files`);
   const [salt, nonce] = [randomBytes(32), randomBytes(12)];
   const cipher = createCipheriv("aes-256-gcm", await keyOf(passphrase, salt), nonce);
   cipher.setAAD(Buffer.from(clusterId)); // (1)

@@ -29,7 +29,7 @@ const POOL_MAX = 2;
 export async function openSite(place: SitePlace, log: Logger): Promise<SiteDatabase> {
   if (place.kind === "external") return openExternal(place.databaseUrl, log);
   if (!(await hasEngines(place.dataDir)))
-    throw new FairleadError("NOT_FOUND", `${place.dataDir} holds no embedded site`);
+    throw new FairleadError("FILE_NOT_FOUND", `${place.dataDir} holds no embedded site`);
   return (await openRunning(place.dataDir, log)) ?? openEmbedded(place.dataDir, log);
 }
 

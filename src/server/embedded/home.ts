@@ -71,7 +71,7 @@ async function existingHome(dataDir: string): Promise<string | undefined> {
   } catch (error) {
     if (!isMissing(error)) throw error;
     throw new FairleadError(
-      "NOT_FOUND",
+      "FILE_NOT_FOUND",
       `the database that ${name} points to is gone; remove the link to begin anew`,
     ); // (2)
   }

@@ -73,7 +73,7 @@ async function knownPassword(passwordFile: string): Promise<string> {
   const bytes = await readBoundedIfThere(passwordFile, PASSWORD_BYTES_MAX);
   if (bytes !== undefined) return bytes.toString("utf8");
   throw new FairleadError(
-    "NOT_FOUND",
+    "FILE_NOT_FOUND",
     `${passwordFile} is gone, and with it the way into the database beside it`,
   );
 }

@@ -128,7 +128,7 @@ describe("the image of a container", () => {
     try {
       await expectRefused(m.job({ version: "2.0.0" }), "ARTIFACT_UNREACHABLE");
       await known.provision("1.0.0");
-      await tried("NOT_FOUND");
+      await tried("FILE_NOT_FOUND");
       await auth("wrong horse", 0o600);
       await tried("ARTIFACT_UNREACHABLE");
       await auth("correct horse", 0o644);

@@ -39,7 +39,9 @@ test("in a folder that all may pass, with a short name, the engines stay inside 
 test("a database that was put elsewhere and is gone is missed, not begun anew", async () => {
   const dataDir = await temporaryDataDir();
   await symlink("/var/lib/fairlead/e-gone", join(dataDir, "engines"));
-  await expect(startEmbedded({ dataDir, log: silentLogger })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(startEmbedded({ dataDir, log: silentLogger })).rejects.toMatchObject({
+    code: "FILE_NOT_FOUND",
+  });
 });
 
 test("a user who is not root runs the engines too, with nothing but a home of his own", async () => {

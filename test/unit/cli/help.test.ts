@@ -37,6 +37,26 @@ describe("help (USE-2)", () => {
     expect(await fairlead([])).toMatchObject({ code: 0, out: help.out });
   });
 
+  test("`help`, `help SUBJECT` and `help COMMAND` show what --help shows, in either order", async () => {
+    const same = async (words: string[], flags: string[]) =>
+      expect(await fairlead(words)).toMatchObject({ code: 0, err: "", out: (await fairlead(flags)).out });
+    await same(["help"], ["--help"]);
+    await same(["help", "rollout"], ["rollout", "--help"]);
+    await same(["rollout", "help"], ["rollout", "--help"]);
+    for (const { path } of COMMANDS) await same(["help", ...path.split(" ")], [...path.split(" "), "--help"]);
+    await same(["rollout", "help", "create"], ["rollout", "create", "--help"]);
+  });
+
+  test("`help` about a word that is no command is refused, and a name `help` stays a name", async () => {
+    expect(await fairlead(["help", "rolout"])).toMatchObject({
+      code: 2,
+      out: "",
+      err: "error USAGE: there is no command `rolout`\nwhat to do: Look at the command's --help.\n",
+    });
+    expect((await fairlead(["rollout", "help", "nothing"])).code).toBe(2);
+    expect((await fairlead(["context", "show", "help"])).err).not.toContain("Usage");
+  });
+
   test("every command's file loads and has what it promises", async () => {
     for (const spec of COMMANDS) expect((await spec.load()).run).toBeTypeOf("function");
   });

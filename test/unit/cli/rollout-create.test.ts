@@ -108,6 +108,14 @@ describe("fairlead rollout create (USE-2, ROLL-1)", () => {
     expect(sent()!.node_ids).toEqual([uuid(1)]);
   });
 
+  test("USE-4: a manifest that is not there is FILE_NOT_FOUND with advice about the path, not about an id", async () => {
+    const { env } = await site();
+    const ran = await fairlead([...BASE, "--manifest", "/nowhere/v2.yaml"], { env });
+    expect(ran.code).toBe(5);
+    expect(ran.err).toContain("error FILE_NOT_FOUND: ");
+    expect(ran.err).toContain("what to do: Check the path");
+  });
+
   test("--start starts it at once", async () => {
     const { env, asked } = await site();
     const ran = await fairlead([...typed(), "--start", "--reason", "now", "--json"], { env });

@@ -46,7 +46,7 @@ describe("manifests on the command line (USE-4)", () => {
   });
 
   test.each([
-    [["--manifest", "/nowhere.yaml"], 3, /--manifest \/nowhere\.yaml: there is no such file/],
+    [["--manifest", "/nowhere.yaml"], 5, /--manifest \/nowhere\.yaml: there is no such file/],
     [["--manifest", "/"], 3, /--manifest \/: /],
     [["--manifest", "x.yaml", "--checksum", "y"], 2, /--manifest says what to install/],
     [[], 2, /give --manifest, or else --profile, --binary-name, --target-version, --url/],

@@ -25,14 +25,14 @@ test("a file that says it is empty is still bounded: /proc does", async () => {
   await expect(readBounded("/proc/self/stat", 4)).rejects.toMatchObject({ code: "PAYLOAD_TOO_LARGE" });
 });
 
-test("a link, a folder and a device are refused, and what is missing is NOT_FOUND", async () => {
+test("a link, a folder and a device are refused, and what is missing is FILE_NOT_FOUND", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "file"), "x");
   await symlink(join(folder, "file"), join(folder, "link"));
   await expect(readBounded(join(folder, "link"), 10)).rejects.toMatchObject({ code: "PATH_REFUSED" });
   await expect(readBounded(folder, 10)).rejects.toMatchObject({ code: "PATH_REFUSED" });
   await expect(readBounded("/dev/zero", 10)).rejects.toMatchObject({ code: "PATH_REFUSED" });
-  await expect(readBounded(join(folder, "none"), 10)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(readBounded(join(folder, "none"), 10)).rejects.toMatchObject({ code: "FILE_NOT_FOUND" });
 });
 
 test("JSON comes back as it was kept; what has another shape is refused without showing its content", async () => {

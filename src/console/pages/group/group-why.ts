@@ -1,6 +1,5 @@
 /** The line under a group's title: never empty, so it never pushes the page down when it gets something to say. */
-import { ERROR_CODES } from "../../../core/error-codes.ts";
-import { isErrorCode } from "../../../core/errors.ts";
+import { nextOf } from "../../../core/errors.ts";
 import type { GroupView } from "../../../core/protocol/group-api.ts";
 import { untilText } from "../../ui/time-text.ts";
 import { GROUP_LOOKS } from "../../ui/tones.ts";
@@ -10,7 +9,7 @@ export function groupWhy(group: GroupView, now: number): WhyText {
   const { tone } = GROUP_LOOKS[group.status];
   const { why } = group;
   if (why === null) return { tone, code: null, text: restText(group), next: null };
-  const next = isErrorCode(why.code) ? ERROR_CODES[why.code].next : null;
+  const next = nextOf(why.code);
   const text = why.code === "WATCHING_COMPONENT" ? watching(group, now) : why.text;
   return { tone, code: why.code, text, next };
 }

@@ -1,5 +1,4 @@
-import { ERROR_CODES } from "../../../core/error-codes.ts";
-import { isErrorCode } from "../../../core/errors.ts";
+import { isErrorCode, nextOf } from "../../../core/errors.ts";
 import type { Rejection } from "../../../core/protocol/agent-api.ts";
 import { Age } from "../../ui/age.tsx";
 import { Icon } from "../../ui/icon.tsx";
@@ -27,7 +26,7 @@ export function LastRejection({ rejection }: { readonly rejection: Rejection | n
             </p>
             <p>{rejection.reason}</p>
             {isErrorCode(rejection.code) ? (
-              <p className="remedy">What to do: {ERROR_CODES[rejection.code].next}</p>
+              <p className="remedy">What to do: {nextOf(rejection.code, "node")}</p>
             ) : null}
           </div>
         </div>

@@ -1,5 +1,4 @@
-import { ERROR_CODES } from "../../../core/error-codes.ts";
-import { isErrorCode } from "../../../core/errors.ts";
+import { isErrorCode, nextOf } from "../../../core/errors.ts";
 import type { NodeUpgradeView } from "../../../core/protocol/operator-api.ts";
 import { Copyable, shortDigest } from "../../ui/copyable.tsx";
 import { clockText, durationText } from "../../ui/time-text.ts";
@@ -16,7 +15,7 @@ export function UpgradeDetail({ node }: { readonly node: NodeUpgradeView }) {
           </p>
           {node.error_message === null ? null : <p>{node.error_message}</p>}
           {isErrorCode(node.error_code) ? (
-            <p className="remedy">What to do: {ERROR_CODES[node.error_code].next}</p>
+            <p className="remedy">What to do: {nextOf(node.error_code, "node")}</p>
           ) : null}
         </div>
       )}

@@ -1,6 +1,5 @@
 /** The line under the title: never empty, so it never pushes the page down when it gets something to say. */
-import { ERROR_CODES } from "../../../core/error-codes.ts";
-import { isErrorCode } from "../../../core/errors.ts";
+import { nextOf } from "../../../core/errors.ts";
 import type { RolloutView } from "../../../core/protocol/operator-api.ts";
 import { durationText, untilText } from "../../ui/time-text.ts";
 import { ROLLOUT_LOOKS, type Tone } from "../../ui/tones.ts";
@@ -20,7 +19,7 @@ export function whyText(rollout: RolloutView, now: number): WhyText {
     tone,
     code: why.code,
     text: textOf(rollout, why, now),
-    next: isErrorCode(why.code) ? ERROR_CODES[why.code].next : null,
+    next: nextOf(why.code),
   };
 }
 

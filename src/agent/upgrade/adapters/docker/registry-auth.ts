@@ -18,7 +18,7 @@ const RegistryAuth = z.union([
 
 const OTHERS = 0o077;
 
-/** Codes: NOT_FOUND, INVALID_INPUT, and PATH_REFUSED for a file that others can read. */
+/** Codes: FILE_NOT_FOUND, INVALID_INPUT, and PATH_REFUSED for a file that others can read. */
 export async function registryAuth(
   path: string | null,
   repository: string,

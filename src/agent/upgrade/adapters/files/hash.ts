@@ -28,7 +28,7 @@ export async function hashOpenFile(
   }
 }
 
-/** Opens a regular file, never through a link: codes NOT_FOUND and PATH_REFUSED. The caller closes it. */
+/** Opens a regular file, never through a link: codes FILE_NOT_FOUND and PATH_REFUSED. The caller closes it. */
 export async function openRegular(path: string, fs: FileSystemPort = nodeFileSystem): Promise<OpenFile> {
   return withFileErrors(`opening ${path}`, async () => {
     const file = await fs.open(path, OPEN_READ);
