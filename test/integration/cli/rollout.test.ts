@@ -232,7 +232,7 @@ describe("the CLI on a real site (USE-2)", () => {
     expect(drawn.code).toBe(0);
     expect(drawn.out).toContain("\u001b[");
     expect(drawn.out).toMatch(/3 nodes succeeded/);
-    expect(drawn.out).toMatch(/█{30} 3\/3 nodes {2}100%/);
+    expect(drawn.out).toMatch(/█{30}\S* 3\/3 nodes upgraded {2}100%/);
     const line = await site.onTerminal("rows 0 cols 0", "rollout", "watch", newest!.id);
     expect(line.out).toMatch(/Z rollout running → completed\r?\n/);
   });
