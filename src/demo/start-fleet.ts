@@ -34,13 +34,15 @@ export async function startFleet(setup: FleetSetup): Promise<FleetNode[]> {
   return fleet;
 }
 
-const NodeList = z.object({ nodes: z.array(z.object({ binary_version: z.string().nullable() })) });
+const Profile = z.object({ binary_version: z.string().nullable() });
+const NodeList = z.object({ nodes: z.array(z.object({ profiles: z.array(Profile) })) });
 
 async function untilReported(home: string, nodes: number, version: string): Promise<void> {
   const until = performance.now() + REPORT_TIMEOUT_MS;
   for (;;) {
     const list = NodeList.parse(await fairlead(home, ["node", "list"]));
-    if (list.nodes.filter((node) => node.binary_version === version).length === nodes) return;
+    const versions = list.nodes.map(({ profiles }) => profiles[0]?.binary_version);
+    if (versions.filter((each) => each === version).length === nodes) return;
     if (performance.now() > until) {
       throw new FairleadError("TIMEOUT", "the machines did not report in time; see the logs of the agents");
     }
