@@ -107,7 +107,7 @@ function bundleWords(bundle: TrustBundle): string[] {
     ),
     ...publisher_keys.map(
       (key) =>
-        `believes artifacts signed by ${key.name} for ${profilesOf(key.profiles)}, ${until(key.valid_until)}`,
+        `names the publisher key ${key.name} for ${profilesOf(key.profiles)}, ${until(key.valid_until)}: no signature of it is asked for yet`,
     ),
     bundle.intents_required
       ? "runs only what an operator signed an intent for"

@@ -54,7 +54,7 @@ export const TrustBundle = z.strictObject({
   root: RootSet,
   online_keys: z.array(OnlineKey).max(16),
   release_keys: z.array(ReleaseKey).max(100),
-  /** Sign artifacts and manifests; what they may publish for is bounded as for release keys. */
+  /** For artifacts and manifests, bounded as release keys are. Named and listed; no signature of theirs is asked for yet. */
   publisher_keys: z.array(ReleaseKey).max(100),
   /** Only ever grows: revocation is by key, and a later bundle cannot bring one back. */
   revoked_keys: z.array(KeyId).max(1000),

@@ -3,7 +3,16 @@ import { allowances } from "../../../src/core/model/allowances.ts";
 import { spanText } from "../../../src/core/model/words.ts";
 import { DEGRADED_ACTIONS } from "../../../src/core/degraded/actions.ts";
 import { ScopeType } from "../../../src/core/snapshot/scopes.ts";
-import { bundleOf, CLUSTER, fingerprint, newKeys, NODE, PROFILE, ROLLOUT } from "../../support/trust.ts";
+import {
+  bundleOf,
+  CLUSTER,
+  fingerprint,
+  newKeys,
+  newSigner,
+  NODE,
+  PROFILE,
+  ROLLOUT,
+} from "../../support/trust.ts";
 
 const named = { policy_id: ROLLOUT, name: "night", organization_id: null };
 const degraded = {
@@ -59,6 +68,15 @@ describe("what a snapshot allows, in words (SNAP-19)", () => {
     expect(allowances("trust_bundle", bundleOf(keys, { intents_required: false })).join("\n")).toContain(
       "intents are not required",
     );
+  });
+
+  test("SNAP-19: a publisher key is said to be named, and not to be believed for anything", () => {
+    const keys = newKeys();
+    const [release] = bundleOf(keys).release_keys;
+    const publisher = { ...release!, ...newSigner().record, name: "builds" };
+    const said = allowances("trust_bundle", bundleOf(keys, { publisher_keys: [publisher] })).join("\n");
+    expect(said).toMatch(/names the publisher key builds for .*: no signature of it is asked for yet/);
+    expect(said).not.toMatch(/believes.*builds/);
   });
 
   test("SNAP-19: the other scopes, each in its own words", () => {
