@@ -4,6 +4,8 @@ export const LIMITS = {
   snapshotHeaderBytesMax: 8 * 1024,
   snapshotContentBytesMax: 4 * 1024 * 1024,
   snapshotSignaturesMax: 16,
+  /** Of the answer to one poll: a server puts no more into it, and an agent reads no more. */
+  pollAnswerBytesMax: 16 * 1024 * 1024,
   commandLifetimeMs: 15 * 60_000,
   assignmentLifetimeMs: 24 * 3_600_000,
   intentLifetimeMs: 24 * 3_600_000,

@@ -15,8 +15,6 @@ import { jsonOf, type HttpRequest } from "../../host/bounded-http.ts";
 import type { Identity } from "../identity/store.ts";
 import { openReplicas } from "./replicas.ts";
 
-const POLL_RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
-
 export interface Link {
   poll(request: PollRequest, signal: AbortSignal): Promise<PollResponse | null>;
   heartbeat(heartbeat: Heartbeat, signal: AbortSignal): Promise<void>;
@@ -45,7 +43,7 @@ export function openLink(identity: Identity, others: () => readonly string[] = (
       const response = await post("/agent/v1/poll", request, {
         signal,
         timeoutMs,
-        maxResponseBytes: POLL_RESPONSE_BYTES_MAX,
+        maxResponseBytes: LIMITS.pollAnswerBytesMax,
       });
       if (response.status === 204) return null;
       const parsed = PollResponse.safeParse(jsonOf(response));

@@ -2,9 +2,8 @@
  * What waits for a node: snapshots newer than it has, commands above its mark, a head where its own is old.
  * Looked up for many nodes at once.
  *
- * 1. The trust bundle comes first, then what the node is: everything after it is checked against those.
- * 2. Whoever gets a command, or for whom something was revoked, gets a fresh head with it (SNAP-10, SNAP-17).
- * 3. While the clocks disagree no head is signed; everything that was signed before is handed out all the same.
+ * 1. Whoever gets a command, or for whom something was revoked, gets a fresh head with it (SNAP-10, SNAP-17).
+ * 2. While the clocks disagree no head is signed; everything that was signed before is handed out all the same.
  */
 import type { NodeId } from "../../core/ids.ts";
 import type { PollRequest, PollResponse } from "../../core/protocol/agent-api.ts";
@@ -14,6 +13,7 @@ import type { SentCommand } from "../rollout/parcel.ts";
 import { maySignAt, type Authority } from "../snapshots/authority.ts";
 import { bundleInStep, type BundleSource } from "../keys/bundle-in-step.ts";
 import { bundlesAfter } from "../snapshots/bundles.ts";
+import { putTogether } from "./answer.ts";
 import { createBatcher } from "./batcher.ts";
 import { isHeadDue, mayLackRevocation, readAuthorityTime, signHeadFor } from "./heads.ts";
 import { findSnapshots, type SnapshotRow } from "./snapshot-rows.ts";
@@ -57,10 +57,10 @@ export function createDeliveryFinder(
         findVoidIntents(db, queries),
       ]);
       const { bundle, authority: signing } = await bundleInStep(newestBundle, authority, db); // after the commands: it knows who signed them
-      const mayDate = maySignAt(signing, time.now); // (3)
+      const mayDate = maySignAt(signing, time.now); // (2)
       const asked = queries.map((query) => ({
         ...query,
-        head: mayDate && (commands.has(query.nodeId) || isHeadDue(query, time)), // (2)
+        head: mayDate && (commands.has(query.nodeId) || isHeadDue(query, time)), // (1)
       }));
       const rows = await findSnapshots(db, asked, bundle);
       const sign = mayDate ? signHeadFor(signing, bundle, time) : null;
@@ -69,14 +69,14 @@ export function createDeliveryFinder(
         const bundles = bundlesAfter(bundle, have.trust_bundle ?? NONE);
         const sent = commands.get(nodeId) ?? [];
         const void_intents = (voids.get(nodeId) ?? []).slice(-VOID_INTENTS_MAX);
-        const answer = answerOf({
-          ...framesOf(own, bundles),
+        const { answer, isCut } = putTogether(own, bundles, {
           head: head && sign !== null ? sign(nodeId, own) : null,
           commands: sent.map(({ delivery }) => delivery),
           void_intents,
         });
         const before = { have, mark, headIssuedAt: head ? time.now : headIssuedAt };
-        const isPlain = bundles.length === 0 && void_intents.length === 0 && sent.length < COMMANDS_MAX;
+        const isPlain =
+          !isCut && bundles.length === 0 && void_intents.length === 0 && sent.length < COMMANDS_MAX;
         const isKnown = isPlain && !mayLackRevocation({ nodeId, ...before }, time);
         return { answer, standing: isKnown ? standingAfter(before, own, sent) : null };
       });
@@ -97,25 +97,4 @@ function standingAfter(
     mark: Math.max(mark, ...sent.map(({ sequence }) => sequence)),
     headIssuedAt,
   };
-}
-
-function framesOf(
-  rows: readonly SnapshotRow[],
-  bundle: readonly string[],
-): Pick<PollResponse, "snapshots" | "increments"> {
-  const full = rows.filter((row) => row.handed === "full");
-  const [first, rest] = [
-    full.filter((row) => row.scope === "node_bootstrap"),
-    full.filter((row) => row.scope !== "node_bootstrap"),
-  ];
-  return {
-    snapshots: [...bundle, ...[...first, ...rest].map((row) => row.frame().toString("base64"))], // (1)
-    increments: rows.filter((row) => row.handed === "increment").map((row) => row.frame().toString("base64")),
-  };
-}
-
-function answerOf(answer: PollResponse): PollResponse | null {
-  const { snapshots, increments, head, commands, void_intents } = answer;
-  const count = snapshots.length + increments.length + commands.length + void_intents.length;
-  return count > 0 || head !== null ? answer : null;
 }

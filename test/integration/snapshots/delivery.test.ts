@@ -4,9 +4,11 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { NodeId } from "../../../src/core/ids.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
+import { SnapshotHeader, versionOf } from "../../../src/core/snapshot/envelope.ts";
 import { scopesOf } from "../../../src/core/snapshot/roles.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import { markAllDirty } from "../../../src/server/snapshots/mark.ts";
+import { decodeFrame } from "../../../src/trust/frame.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import { createReader } from "./reader.ts";
@@ -40,6 +42,31 @@ test("SNAP-13: a new node gets everything at once, the trust bundle and what it 
   expect(taken.toSorted()).toEqual(["trust_bundle", ...scopesOf(["core_mesh"])].toSorted());
   expect(reader.head()!.content.scopes).toMatchObject({ peer_directory: { epoch: 1, version: 1 } });
   expect(await reader.ask()).toBeNull();
+});
+
+test("SNAP-13: what is larger than an agent reads at once comes in parts, and the head with the last", async () => {
+  const id = await fleet.node(["core_mesh", "ingress", "egress_service", "storage_config", "thin"]);
+  await fleet.compileAll();
+  const scopes = scopesOf(["core_mesh", "ingress", "egress_service", "storage_config", "thin"]);
+  await db`update snapshot_contents set bytes = decode(repeat('20', ${LIMITS.snapshotContentBytesMax}), 'hex')`;
+  const reader = createReader(fleet, id);
+  const have: Record<string, { epoch: number; version: number }> = {};
+  const parts: string[][] = [];
+  for (;;) {
+    const answer = (await reader.ask({ have }))!;
+    expect(JSON.stringify(answer).length).toBeLessThanOrEqual(LIMITS.pollAnswerBytesMax);
+    const headers = answer.snapshots.map((frame) =>
+      SnapshotHeader.parse(
+        JSON.parse(Buffer.from(decodeFrame(Buffer.from(frame, "base64")).header).toString()),
+      ),
+    );
+    parts.push(headers.map(({ scope_type }) => scope_type));
+    for (const header of headers) have[header.scope_type] = versionOf(header);
+    if (answer.head !== null) break;
+  }
+  expect(parts.length).toBeGreaterThan(1);
+  expect(parts.flat().toSorted()).toEqual(["trust_bundle", ...scopes].toSorted());
+  expect(parts[0]!.slice(0, 2)).toEqual(["trust_bundle", "node_bootstrap"]);
 });
 
 describe("a change of what a node has", () => {
