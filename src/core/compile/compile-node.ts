@@ -40,7 +40,11 @@ const COMPILERS: Compilers = {
         name,
         organization_id: organizationId,
       })),
-    token_trust: (state) => policiesOf(state, "token_trust").map(({ body }) => body),
+    token_trust: (state) =>
+      policiesOf(state, "token_trust").map(({ organizationId, body }) => ({
+        ...body,
+        organization_id: organizationId,
+      })),
     service_endpoints: serviceEndpoints,
     sessions: sessionPolicy,
   },

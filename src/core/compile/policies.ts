@@ -40,5 +40,6 @@ export function degradedPolicy(state: NodeState): Json | undefined {
 
 export function sessionPolicy(state: NodeState): Json | undefined {
   const policy = nearest(policiesOf(state, "sessions"));
-  return policy === undefined ? undefined : SessionsBody.parse(policy.body);
+  if (policy === undefined) return undefined;
+  return { ...SessionsBody.parse(policy.body), organization_id: policy.organizationId };
 }

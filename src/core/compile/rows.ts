@@ -2,7 +2,7 @@
 import type { ClusterId, Digest, NodeId, ProfileId, RolloutId } from "../ids.ts";
 import type { Json } from "../json.ts";
 import type { Revocation } from "../snapshot/revocation.ts";
-import type { NodeRole } from "../snapshot/scopes.ts";
+import type { NodeRole, ScopeType } from "../snapshot/scopes.ts";
 
 export const POLICY_KINDS = [
   "route",
@@ -50,6 +50,8 @@ export interface StorageEndpointRow {
   readonly url: string;
   readonly shard: string | null;
   readonly replicas: number;
+  /** Of the snapshots that its shard holds; empty: every family. */
+  readonly families: readonly ScopeType[];
 }
 
 export interface PeerRow {

@@ -32,4 +32,9 @@ export function shards(state: NodeState): Json {
   return [...found].toSorted(([a], [b]) => compare(a, b)).map(([, shard]) => shard);
 }
 
-export const snapshotFamilies = (): Json => sorted(ScopeType.options);
+/** Of the shards that the node keeps; a node that keeps none is allowed no family. */
+export function snapshotFamilies(state: NodeState): Json {
+  const kept = visible(state).filter(({ shard }) => shard !== null);
+  const families = kept.flatMap(({ families }) => (families.length === 0 ? ScopeType.options : families));
+  return sorted([...new Set(families)]);
+}

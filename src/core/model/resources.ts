@@ -15,7 +15,7 @@ import {
   SessionsBody,
   TokenTrustBody,
 } from "../snapshot/contents.ts";
-import { NodeRole } from "../snapshot/scopes.ts";
+import { NodeRole, ScopeType } from "../snapshot/scopes.ts";
 import { EndpointUrl, FreeText, HostPort, ResourceRef, SecretRef } from "../snapshot/typed-text.ts";
 
 /** As enrollment takes it: a host name's characters. */
@@ -65,6 +65,8 @@ const StorageEndpointSpec = z.strictObject({
   url: EndpointUrl,
   shard: Name.nullable().default(null),
   replicas: z.int().min(1).max(100).default(1),
+  /** The snapshot families that its shard keeps; none named: every family. */
+  families: distinct(ScopeType, 9),
 });
 
 export const RESOURCES = {

@@ -9,6 +9,8 @@ const OrganizationId = Uuid;
 const Milliseconds = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 /** What belongs to one organization says so: a node drops the whole snapshot when it is not a member. */
 const owned = { organization_id: OrganizationId.nullable() };
+/** As `owned`, in sections that earlier servers signed without it. */
+const ownedSince = { organization_id: OrganizationId.nullable().optional() };
 
 const Peer = z.strictObject({ node_id: NodeId, address: HostPort, roles: z.array(NodeRole).max(5) });
 
@@ -51,12 +53,12 @@ export const NodeRuntimeContent = z.strictObject({
     .array(ClientEntryBody.extend({ name: Name, ...owned }))
     .max(1000)
     .optional(),
-  token_trust: z.array(TokenTrustBody).max(100).optional(),
+  token_trust: z.array(TokenTrustBody.extend(ownedSince)).max(100).optional(),
   service_endpoints: z
     .array(z.strictObject({ service_id: Uuid, ...owned, address: HostPort }))
     .max(1000)
     .optional(),
-  sessions: SessionsBody.optional(),
+  sessions: SessionsBody.extend(ownedSince).optional(),
 });
 
 export const PeerDirectoryContent = z.strictObject({ peers: z.array(Peer).max(10_000).optional() });

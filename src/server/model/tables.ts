@@ -34,7 +34,7 @@ export const TABLES = {
   },
   "storage-endpoint": {
     table: "storage_endpoints",
-    columns: { url: "url", shard: "shard", replicas: "replicas" },
+    columns: { url: "url", shard: "shard", replicas: "replicas", families: "families" },
     changedAt: "updated_at",
     owner: "optional",
   },

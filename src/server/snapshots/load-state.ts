@@ -66,7 +66,7 @@ async function loadCluster(
       : [],
     has("storage_directory")
       ? tx<ClusterState["storageEndpoints"][number][]>`
-          select id, name, organization_id as "organizationId", url, shard, replicas from storage_endpoints
+          select id, name, organization_id as "organizationId", url, shard, replicas, families from storage_endpoints
           where organization_id is null or organization_id = any(${organizations}::uuid[])`
       : [],
     has("node_bootstrap", "peer_directory") ? loadPeers(tx, has("peer_directory")) : [],

@@ -6,6 +6,7 @@ import type { NodeState } from "../../../src/core/compile/rows.ts";
 import { viewOf } from "../../../src/core/compile/shared-view.ts";
 import type { Json } from "../../../src/core/json.ts";
 import { COMPILED_SCOPES, mayHold } from "../../../src/core/snapshot/roles.ts";
+import { ScopeType } from "../../../src/core/snapshot/scopes.ts";
 import { canonicalJson } from "../../../src/trust/canonical-json.ts";
 import { contentWithinGrant } from "../../../src/trust/content-scope.ts";
 import { sealContent } from "../../../src/trust/sealed-content.ts";
@@ -84,6 +85,39 @@ describe("whatever the model holds", () => {
         expect(compileNode(twin, scope)).toEqual(compileNode(state, scope));
       }
     });
+  });
+});
+
+test("SNAP-5: token_trust and sessions carry the organization of their policy", () => {
+  const ALL = { roles: ["ingress", "thin"] as const, organizationIds: ORGANIZATIONS };
+  forEvery((state) => {
+    const own = { ...state, node: { ...state.node, ...ALL } };
+    const { token_trust = [], sessions } = compileNode(own, "node_runtime") as {
+      readonly token_trust?: readonly { readonly organization_id: string | null }[];
+      readonly sessions?: { readonly organization_id: string | null };
+    };
+    const owners = own.cluster.policies
+      .filter(({ kind, roles }) => kind === "token_trust" && (roles.length === 0 || roles.some(isOwn)))
+      .map(({ organizationId }) => organizationId);
+    expect(token_trust.map((each) => each.organization_id).toSorted()).toEqual(owners.toSorted());
+    if (sessions === undefined) return;
+    const candidates = own.cluster.policies.filter(({ kind }) => kind === "sessions");
+    expect(candidates.map(({ organizationId }) => organizationId)).toContain(sessions.organization_id);
+  });
+});
+const isOwn = (role: string): boolean => role === "ingress" || role === "thin";
+
+test("SNAP-4: a storage node is allowed the families of the shards that it keeps, and none without a shard", () => {
+  forEvery((state) => {
+    const own = { ...state, revoked: [], node: { ...state.node, roles: ["storage_config"] as const } };
+    const { families } = compileNode(own, "storage_directory") as { readonly families: readonly string[] };
+    const kept = own.cluster.storageEndpoints.filter(
+      ({ shard, organizationId }) =>
+        shard !== null && (organizationId === null || own.node.organizationIds.includes(organizationId)),
+    );
+    const allowed = (family: string): boolean =>
+      kept.some((each) => each.families.length === 0 || each.families.some((named) => named === family));
+    expect(families).toEqual(ScopeType.options.filter(allowed).toSorted());
   });
 });
 

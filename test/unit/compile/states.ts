@@ -104,6 +104,7 @@ export const anyState: fc.Arbitrary<NodeState> = fc.record({
         url: fc.constant("https://store.example/a"),
         shard: fc.option(fc.constantFrom("one", "two")),
         replicas: fc.integer({ min: 1, max: 5 }),
+        families: fc.subarray(["route_policy", "qos_policy", "trust_bundle"] as const),
       }),
     ),
     peers: distinct(peer, 12),

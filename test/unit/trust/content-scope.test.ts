@@ -75,6 +75,8 @@ test("SNAP-5: a header with another organization is refused by a node that is no
 const foreign: [CompiledScope, string, NodeRole][] = [
   ["node_runtime", "content.services.0.organization_id", "egress_service"],
   ["node_runtime", "content.client_entry.0.organization_id", "ingress"],
+  ["node_runtime", "content.token_trust.0.organization_id", "ingress"],
+  ["node_runtime", "content.sessions.organization_id", "thin"],
   ["node_runtime", "content.service_endpoints.0.organization_id", "ingress"],
   ["route_policy", "content.routes.0.organization_id", "core_mesh"],
   ["qos_policy", "content.classes.0.organization_id", "core_mesh"],
@@ -98,6 +100,17 @@ test("what belongs to no organization is for members of any", () => {
     classes: [{ ...(CONTENTS.qos_policy["classes"] as Content[])[0], organization_id: null }],
   };
   expect(verdict("qos_policy", { content, organizations: [] }).kind).toBe("accepted");
+});
+
+test("SNAP-5: token_trust and sessions that an earlier server signed without an organization are read as before", () => {
+  const content = {
+    token_trust: [{ issuer: "https://id.example", jwks_digest: `sha256:${"0".repeat(64)}` }],
+  };
+  expect(verdict("node_runtime", { content, roles: ["ingress"], organizations: [] }).kind).toBe("accepted");
+  const sessions = { sessions: { session_ttl_ms: 1, tunnels_max: 1 } };
+  expect(verdict("node_runtime", { content: sessions, roles: ["thin"], organizations: [] }).kind).toBe(
+    "accepted",
+  );
 });
 
 const bootstrap = CONTENTS.node_bootstrap;

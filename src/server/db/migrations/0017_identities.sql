@@ -24,3 +24,19 @@ create function next_instances(known jsonb, coming jsonb) returns jsonb language
     where k.value->>'id' <> coming->>'id' and k.ordinality <= 4
     order by place limit 4) i
 $$;
+
+-- Which families of snapshots the nodes that keep an endpoint's shard may keep; none named: every family.
+alter table storage_endpoints add column families text[] not null default '{}';
+
+create or replace function touch_storage_endpoints(changed jsonb) returns void language sql as $$
+  insert into snapshot_dirty (node_id, scope_type)
+  select distinct n.id, 'storage_directory'
+  from (
+    select jsonb_array_elements(jsonb_agg(e->'organization_id')) as organization,
+      count(*) = 1 or count(distinct e - 'shard' - 'replicas' - 'families') > 1 as outside
+    from jsonb_array_elements(changed) e group by e->>'id'
+  ) c
+  join nodes n on 'storage_config' = any(n.roles) or (c.outside and 'core_mesh' = any(n.roles))
+  where n.enrolled_at is not null and n.revoked_at is null and (c.organization = 'null' or exists (
+    select 1 from memberships m where m.node_id = n.id and m.organization_id = (c.organization #>> '{}')::uuid))
+$$;
