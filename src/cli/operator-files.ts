@@ -1,9 +1,11 @@
 /** Files that an operator names on the command line: read with a bound, through links, with errors that name the flag. */
 import { realpath } from "node:fs/promises";
 import { FairleadError } from "../core/errors.ts";
+import type { KeyId } from "../core/ids.ts";
+import type { KeyRecord } from "../core/snapshot/trust-bundle.ts";
 import { errnoOf } from "../host/file-errors.ts";
 import { readBounded } from "../host/files.ts";
-import { signerFromPem, type Signer } from "../trust/keys.ts";
+import { signerFromPem, type RsaAlgorithm, type Signer } from "../trust/keys.ts";
 
 const SECRET_BYTES_MAX = 4096;
 const KEY_BYTES_MAX = 16 * 1024;
@@ -53,16 +55,33 @@ export function secretOf(flag: string, text: string): string {
   return secret;
 }
 
-export async function readSigner(flag: string, path: string): Promise<Signer> {
+/** A private key whose record is not at hand: an RSA key then signs as RSA-PSS. */
+export const readOwnSigner = (flag: string, path: string): Promise<Signer> =>
+  readSigner(flag, path, () => "RSA-PSS");
+
+/** `rsaAlgorithm`: how an RSA key signs, from its record; null for a key that no record names. */
+export async function readSigner(
+  flag: string,
+  path: string,
+  rsaAlgorithm: (keyId: KeyId) => RsaAlgorithm | null,
+): Promise<Signer> {
   const pem = (await readNamedFile(flag, path, KEY_BYTES_MAX)).toString("utf8");
   try {
-    return signerFromPem(pem);
+    return signerFromPem(pem, rsaAlgorithm);
   } catch (error) {
     throw new FairleadError(
       "INVALID_INPUT",
-      `${flag} ${path}: not an Ed25519 key in PKCS#8 PEM`,
+      `${flag} ${path}: not an Ed25519 key in PKCS#8 PEM, nor an RSA key that the trust bundle names`,
       { field: flag },
       error,
     );
   }
 }
+
+/** Among records that name it. */
+export const rsaAlgorithmIn =
+  (records: readonly Pick<KeyRecord, "key_id" | "algorithm">[]) =>
+  (keyId: KeyId): RsaAlgorithm | null => {
+    const algorithm = records.find((record) => record.key_id === keyId)?.algorithm;
+    return algorithm === undefined || algorithm === "Ed25519" ? null : algorithm;
+  };

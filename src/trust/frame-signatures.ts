@@ -6,12 +6,12 @@
  *    taken for no header, and a header for no root.
  * 2. There is one proof for a place: no bit of `sides` without a sibling, and base64 in its one form.
  */
-import { verify, constants, type KeyObject } from "node:crypto";
+import { verify, type KeyObject } from "node:crypto";
 import { z } from "zod";
 import { KeyId } from "../core/ids.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { SignatureAlgorithm } from "../core/snapshot/envelope.ts";
-import type { Signer } from "./keys.ts";
+import { RSA_PADDING, type Signer } from "./keys.ts";
 import { leafHash, rootAbove, treeOf, type Sibling } from "./merkle.ts";
 
 const BATCH_DOMAIN = "fairlead/batch/v1";
@@ -97,8 +97,7 @@ export function verifySignature(
   const signed =
     proof === undefined ? own : signedBytes(BATCH_DOMAIN, rootAbove(leafHash(own), wayOf(proof)));
   if (algorithm === "Ed25519") return verify(null, signed, key, bytes);
-  const padding = algorithm === "RS256" ? constants.RSA_PKCS1_PADDING : constants.RSA_PKCS1_PSS_PADDING;
-  return verify("sha256", signed, { key, padding, saltLength: 32 }, bytes);
+  return verify("sha256", signed, { key, ...RSA_PADDING[algorithm] }, bytes);
 }
 
 const signedBytes = (domain: string, header: Uint8Array): Buffer =>

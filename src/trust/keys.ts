@@ -7,9 +7,17 @@
  *    and RSA that can be factored or inverted.
  * 3. A private key lives behind `Signer`: a file today, a hardware token tomorrow.
  */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
+import {
+  constants,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  type KeyObject,
+} from "node:crypto";
 import { FairleadError } from "../core/errors.ts";
 import { KeyId } from "../core/ids.ts";
+import type { SignatureAlgorithm } from "../core/snapshot/envelope.ts";
 import type { KeyRecord } from "../core/snapshot/trust-bundle.ts";
 import { sha256Hex } from "./digest.ts";
 
@@ -26,10 +34,17 @@ export function generateSigner(): { signer: Signer; pem: string } {
   };
 }
 
-export function signerFromPem(pem: string): Signer {
+export type RsaAlgorithm = Exclude<SignatureAlgorithm, "Ed25519">;
+
+/**
+ * An RSA key does not say how it signs: its record in the trust bundle does. Without `rsaAlgorithm` only Ed25519 keys are
+ * read.
+ */
+export function signerFromPem(pem: string, rsaAlgorithm?: (keyId: KeyId) => RsaAlgorithm | null): Signer {
   try {
-    return signerOf(createPrivateKey(pem));
+    return signerOf(createPrivateKey(pem), rsaAlgorithm);
   } catch (cause) {
+    if (cause instanceof FairleadError) throw cause;
     throw new FairleadError(
       "INVALID_INPUT",
       "the private key file cannot be read as PKCS#8 PEM",
@@ -39,15 +54,27 @@ export function signerFromPem(pem: string): Signer {
   }
 }
 
-function signerOf(privateKey: KeyObject): Signer {
-  if (privateKey.asymmetricKeyType !== "ed25519")
-    throw new FairleadError("INVALID_INPUT", "not an Ed25519 key");
+function signerOf(privateKey: KeyObject, rsaAlgorithm?: (keyId: KeyId) => RsaAlgorithm | null): Signer {
   const spki = createPublicKey(privateKey).export({ type: "spki", format: "der" });
-  return {
-    record: { key_id: keyIdOf(spki), algorithm: "Ed25519", public_key: spki.toString("base64") },
-    sign: (bytes) => sign(null, bytes, privateKey),
-  };
+  const key_id = keyIdOf(spki);
+  const public_key = spki.toString("base64");
+  if (privateKey.asymmetricKeyType === "ed25519")
+    return {
+      record: { key_id, algorithm: "Ed25519", public_key },
+      sign: (bytes) => sign(null, bytes, privateKey),
+    };
+  const algorithm = privateKey.asymmetricKeyType === "rsa" ? (rsaAlgorithm?.(key_id) ?? null) : null;
+  if (algorithm === null) throw new FairleadError("INVALID_INPUT", "not an Ed25519 key");
+  const record: KeyRecord = { key_id, algorithm, public_key };
+  loadPublicKey(record); // (2)
+  return { record, sign: (bytes) => sign("sha256", bytes, { key: privateKey, ...RSA_PADDING[algorithm] }) };
 }
+
+/** RFC 8017, with SHA-256 throughout; the salt of RSA-PSS is as long as the hash. */
+export const RSA_PADDING = {
+  RS256: { padding: constants.RSA_PKCS1_PADDING },
+  "RSA-PSS": { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 },
+} as const satisfies Record<RsaAlgorithm, object>;
 
 export const keyIdOf = (spki: Uint8Array): KeyId => KeyId.parse(sha256Hex(spki));
 
@@ -70,6 +97,7 @@ export function loadPublicKey(record: KeyRecord): KeyObject {
 }
 
 const RSA_BITS_MIN = 2048;
+const RSA_BITS_MAX = 4096;
 const KEY_TYPES = { Ed25519: "ed25519", RS256: "rsa", "RSA-PSS": "rsa" } as const;
 
 const refused = (record: KeyRecord, why: string, cause?: unknown): FairleadError =>
@@ -98,6 +126,8 @@ function weakPoint(point: Uint8Array): string | null {
 }
 
 function weakRsa({ asymmetricKeyDetails: details }: KeyObject): string | null {
-  if ((details?.modulusLength ?? 0) < RSA_BITS_MIN) return `RSA below ${RSA_BITS_MIN} bits`;
+  const bits = details?.modulusLength ?? 0;
+  if (bits < RSA_BITS_MIN) return `RSA below ${RSA_BITS_MIN} bits`;
+  if (bits > RSA_BITS_MAX) return `RSA above ${RSA_BITS_MAX} bits: its signatures do not fit a frame`;
   return (details?.publicExponent ?? 0n) < 65_537n ? "RSA exponent below 65537" : null;
 }

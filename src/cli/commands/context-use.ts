@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import type { Call, Result } from "../call.ts";
 import { contextStore } from "../context.ts";
-import { readSigner } from "../operator-files.ts";
+import { readOwnSigner } from "../operator-files.ts";
 import { optionsOf } from "../options.ts";
 
 const Options = z.object({ releaseKey: z.string().optional() });
@@ -13,7 +13,7 @@ export async function run({ io, args, options }: Call): Promise<Result> {
   const store = contextStore(io.env);
   if (releaseKey !== undefined) {
     const { context } = await store.load(name);
-    await readSigner("--release-key", releaseKey);
+    await readOwnSigner("--release-key", releaseKey);
     await store.update(name, { ...context, release_key_file: resolve(releaseKey) });
   }
   await store.use(name);

@@ -24,6 +24,7 @@ const Options = z.object({
     .transform((text) => text.split(","))
     .pipe(z.array(ProfileId))
     .optional(),
+  algorithm: z.enum(["RS256", "RSA-PSS"]).optional(),
   threshold: count(1, 16).optional(),
   ...ChangeOptions,
 });
@@ -45,7 +46,7 @@ export const run = (call: Call): Promise<Result> =>
     });
   });
 
-function refuseStrayOptions({ authority, publicKey, profiles, threshold }: Options): void {
+function refuseStrayOptions({ authority, publicKey, profiles, algorithm, threshold }: Options): void {
   const isMadeElsewhere = authority !== "online";
   if (isMadeElsewhere !== (publicKey !== undefined))
     throw new FairleadError(
@@ -56,6 +57,8 @@ function refuseStrayOptions({ authority, publicKey, profiles, threshold }: Optio
     );
   if (profiles !== undefined && authority !== "release" && authority !== "publisher")
     throw new FairleadError("USAGE", "--profiles: only release and publisher keys are bound to profiles");
+  if (algorithm !== undefined && !isMadeElsewhere)
+    throw new FairleadError("USAGE", "--algorithm: online keys are Ed25519");
   if (threshold !== undefined && authority !== "root")
     throw new FairleadError("USAGE", "--threshold: it belongs to the root keys");
 }
@@ -69,7 +72,12 @@ async function changeOf(call: Call, session: Session, options: Options): Promise
     const key = { ...(await proposedKey(session, options.name)), ...validity, scopes: onlineScopes() };
     return { kind, authority: "online", key };
   }
-  const record = await readPublicKey("--public-key", options.publicKey!);
+  const record = await readPublicKey("--public-key", options.publicKey!, options.algorithm);
+  if (options.algorithm !== undefined && record.algorithm !== options.algorithm)
+    throw new FairleadError(
+      "USAGE",
+      `--algorithm: the key is ${record.algorithm}, and signs in one way only`,
+    );
   if (options.authority === "root") {
     const { threshold } = options;
     return { kind, authority: "root", key: record, ...(threshold === undefined ? {} : { threshold }) };

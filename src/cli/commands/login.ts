@@ -11,7 +11,13 @@ import { WhoAmI } from "../../core/protocol/operator-api.ts";
 import { openApi } from "../api.ts";
 import type { Call, Result } from "../call.ts";
 import { contextStore, Pins, type Context } from "../context.ts";
-import { readNamedFile, readSecretFile, readSecretStream, readSigner, secretOf } from "../operator-files.ts";
+import {
+  readNamedFile,
+  readSecretFile,
+  readSecretStream,
+  readOwnSigner,
+  secretOf,
+} from "../operator-files.ts";
 import { optionsOf } from "../options.ts";
 import { ServerUrl } from "../server-url.ts";
 import { exchangeKey } from "../session.ts";
@@ -34,7 +40,7 @@ export async function run(call: Call): Promise<Result> {
   const known = (await store.has(options.context)) ? (await store.load(options.context)).context : null;
   const apiKey = await apiKeyOf(options, call);
   const pins = options.pins === undefined ? (known?.pins ?? null) : await readPins(options.pins);
-  if (options.releaseKey !== undefined) await readSigner("--release-key", options.releaseKey);
+  if (options.releaseKey !== undefined) await readOwnSigner("--release-key", options.releaseKey);
 
   const token = await exchangeKey(options.server, apiKey);
   const who = await whoIs(options.server, token.token);

@@ -5,7 +5,7 @@ import type { RootSet } from "../../core/snapshot/trust-bundle.ts";
 import { isMissing } from "../../host/file-errors.ts";
 import { nodeFileSystem } from "../../host/file-system-port.ts";
 import type { Signer } from "../../trust/keys.ts";
-import { readSigner } from "../operator-files.ts";
+import { readSigner, rsaAlgorithmIn } from "../operator-files.ts";
 
 const ROOT_FILE = /^root-[A-Za-z0-9._-]+\.pem$/;
 
@@ -18,7 +18,7 @@ export async function rootSigners(
   const paths = files.length > 0 ? files : await besideReleaseKey(releaseKeyFile);
   const found = new Map<string, Signer>();
   for (const path of paths) {
-    const signer = await readSigner(flag, path);
+    const signer = await readSigner(flag, path, rsaAlgorithmIn(root.keys));
     const { key_id } = signer.record;
     if (root.keys.some((key) => key.key_id === key_id)) found.set(key_id, signer);
     else if (files.length > 0)

@@ -1,16 +1,26 @@
 /** The operator's release key, and the words said before it is used. */
 import { FairleadError } from "../../core/errors.ts";
+import { KeyList } from "../../core/protocol/keys-api.ts";
 import type { Signer } from "../../trust/keys.ts";
-import { readSigner } from "../operator-files.ts";
+import { readOwnSigner, readSigner, rsaAlgorithmIn } from "../operator-files.ts";
 import { printable } from "../output.ts";
 import type { Session } from "../session.ts";
 
 const NAMES_SHOWN_MAX = 20;
 
 /** Null when neither the call nor the context names one. */
-export async function releaseSigner(file: string | undefined, { context }: Session): Promise<Signer | null> {
-  if (file !== undefined) return readSigner("--release-key", file);
-  return context.release_key_file === null ? null : readSigner("release key", context.release_key_file);
+export async function releaseSigner(
+  file: string | undefined,
+  { api, context }: Session,
+): Promise<Signer | null> {
+  const path = file ?? context.release_key_file;
+  if (path === null) return null;
+  const flag = file === undefined ? "release key" : "--release-key";
+  const signer = await readOwnSigner(flag, path);
+  if (signer.record.algorithm === "Ed25519") return signer;
+  // A server that lies about the algorithm gets a signature that nobody believes, and nothing else.
+  const { keys } = await api.get("/api/v1/keys", KeyList);
+  return readSigner(flag, path, rsaAlgorithmIn(keys));
 }
 
 /** Where a key is all that is missing, say which one and where. */

@@ -65,12 +65,18 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
       { flags: "--name <name>", about: "what people call it" },
       { flags: "--public-key <file>", about: "its public half, for all but online keys" },
       { flags: "--profiles <list>", about: "the only profiles it may sign for, with commas (default: all)" },
+      {
+        flags: "--algorithm <name>",
+        about: "how an RSA key signs (default: RSA-PSS)",
+        choices: ["RS256", "RSA-PSS"],
+      },
       THRESHOLD,
       ...SIGNED,
     ],
     examples: [
       "fairlead keys introduce --authority online --name online-2027",
       "fairlead keys introduce --authority release --name alice --public-key ./alice.pem.pub --profiles validator,edge",
+      "fairlead keys introduce --authority release --name hsm --public-key ./hsm-rsa.pub --algorithm RS256",
     ],
     load: () => import("../commands/keys-introduce.ts"),
   },

@@ -1,4 +1,5 @@
 /** Root keys of three people, two of whom must sign: signatures are collected in a file, offline (SNAP-8, SNAP-15). */
+import { generateKeyPairSync } from "node:crypto";
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -212,6 +213,19 @@ test("SNAP-8: the root set changes by both sets' signatures, pins follow, and a 
   expect(() => believeAfter(way.at(-1)!, held)).toThrow(expect.objectContaining({ code: "BUNDLE_REFUSED" }));
   expect(believeAfter(way.at(-1)!, believeAfter(way[0]!, held)).header.config_version).toBe(newest.version);
   expect(bundlesAfter(newest, newest)).toEqual([]);
+});
+
+test("SNAP-1: an RSA root key is introduced with the others' signatures, and signs the next bundle alone", async () => {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const file = join(here.folder, "root-rsa.pem");
+  await writeFile(file, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
+  await writeFile(`${file}.pub`, publicKey.export({ type: "spki", format: "pem" }));
+  const both = [...aliceKey(), "--root-key", join(here.folder, "keys", "root-2.pem"), "--root-key", file];
+  const add = ["keys", "introduce", "--authority", "root", "--public-key", `${file}.pub`, "--threshold", "1"];
+  await here.operator.succeeds(...add, ...both);
+  await here.operator.succeeds("keys", "introduce", "--authority", "online", "--root-key", file);
+  const [changed, next] = await framesBack(2);
+  expect(believeAfter(next!, openBundle(changed!)).header.signature_algorithm).toBe("RSA-PSS");
 });
 
 /** The newest ones stored, oldest first. */

@@ -1,11 +1,17 @@
 /** Rotation of keys by the operators' commands, on the real API and database (SNAP-8). */
+import { generateKeyPairSync } from "node:crypto";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { NodeId } from "../../../src/core/ids.ts";
 import type { KeyView } from "../../../src/core/protocol/keys-api.ts";
+import { rsaAlgorithmIn } from "../../../src/cli/operator-files.ts";
 import { createKeyRing } from "../../../src/server/identity/key-ring.ts";
 import { silentLogger } from "../../../src/host/log.ts";
+import { createBundleReader } from "../../../src/server/snapshots/bundles.ts";
+import { signIntent, verifyIntent } from "../../../src/trust/intent.ts";
+import { signerFromPem } from "../../../src/trust/keys.ts";
+import { intentOf } from "../../support/trust-orders.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
 import { startKeySite, type KeySite } from "../../support/keys/key-site.ts";
 
@@ -139,6 +145,65 @@ describe("an online key's way in and out", () => {
 });
 
 describe("keys that others hold", () => {
+  /** An RSA pair as existing infrastructure makes it. */
+  async function rsaPair(name: string, modulusLength = 2048): Promise<{ pem: string; publicFile: string }> {
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength });
+    const publicFile = join(here.folder, `${name}.pub`);
+    await writeFile(publicFile, publicKey.export({ type: "spki", format: "pem" }));
+    return { pem: privateKey.export({ type: "pkcs8", format: "pem" }).toString(), publicFile };
+  }
+  const introduceRelease = (name: string, publicFile: string, ...more: string[]) =>
+    [
+      "keys",
+      "introduce",
+      "--authority",
+      "release",
+      "--name",
+      name,
+      "--public-key",
+      publicFile,
+      ...more,
+    ] as const;
+
+  test.each([
+    ["RS256", ["--algorithm", "RS256"]],
+    ["RSA-PSS", []],
+  ] as const)(
+    "SNAP-1: an RSA release key is introduced as %s, and its intents are believed",
+    async (algorithm, more) => {
+      const { pem, publicFile } = await rsaPair("hsm");
+      await here.operator.succeeds(...introduceRelease("hsm", publicFile, ...more));
+      const known = await here.keys();
+      expect(known.find(({ name }) => name === "hsm")).toMatchObject({ algorithm, state: "active" });
+      const signer = signerFromPem(pem, rsaAlgorithmIn(known));
+      const { content } = await createBundleReader(here.db, () => 0)();
+      const now = { local: Date.now(), effective: Date.now() };
+      const frame = signIntent(intentOf(), signer);
+      expect(verifyIntent(frame, content, now).intent).toEqual(intentOf());
+      const other = signerFromPem(pem, () => (algorithm === "RS256" ? "RSA-PSS" : "RS256"));
+      expect(() => verifyIntent(signIntent(intentOf(), other), content, now)).toThrow("does not verify");
+    },
+  );
+
+  test("SNAP-1: RSA that can be factored, or is too long for a frame, is not introduced; nor an algorithm that is not the key's", async () => {
+    for (const [bits, why] of [
+      [1024, "below 2048 bits"],
+      [4608, "above 4096 bits"],
+    ] as const) {
+      const { publicFile } = await rsaPair(`rsa-${bits}`, bits);
+      const refused = await here.operator.refused(...introduceRelease("weak", publicFile));
+      expect([refused.code, refused.message]).toEqual(["INVALID_INPUT", expect.stringContaining(why)]);
+    }
+    const file = join(here.folder, "carol.pem");
+    await here.operator.succeeds("keys", "generate", "--out", file);
+    const wrong = await here.operator.refused(
+      ...introduceRelease("carol", `${file}.pub`, "--algorithm", "RS256"),
+    );
+    expect([wrong.code, wrong.message]).toEqual(["USAGE", expect.stringContaining("Ed25519")]);
+    const online = ["keys", "introduce", "--authority", "online", "--algorithm", "RS256"] as const;
+    expect(await here.operator.refused(...online)).toMatchObject({ code: "USAGE" });
+  });
+
   test("SNAP-8: an operator's release key is replaced: a new one comes in, the old one goes when all nodes know", async () => {
     const file = join(here.folder, "alice.pem");
     await here.operator.succeeds("keys", "generate", "--out", file);

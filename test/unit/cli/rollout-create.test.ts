@@ -1,11 +1,25 @@
+import { generateKeyPairSync } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hashedRequest, RolloutCreateManual } from "../../../src/core/rollout/create.ts";
 import { digestOf, digestOfJson } from "../../../src/trust/digest.ts";
 import { runDigest, verifyIntent } from "../../../src/trust/intent.ts";
 import { nodesTree } from "../../../src/trust/merkle.ts";
-import { BASE, bundle, CHECKSUM, manifestText, NODES, site, time, typed } from "./rollout-site.ts";
+import {
+  BASE,
+  bundle,
+  CHECKSUM,
+  manifestText,
+  NODES,
+  rsaPem,
+  rsaRelease,
+  site,
+  time,
+  typed,
+} from "./rollout-site.ts";
 import { nodeSample, profileSample, uuid } from "./samples.ts";
-import { fairlead, homeFor, PINS, refusal } from "./support.ts";
+import { fairlead, homeFor, PINS, refusal, temporaryFolder } from "./support.ts";
 
 describe("fairlead rollout create (USE-2, ROLL-1)", () => {
   test("from a manifest: sends its name, the hash of its bytes, and an intent for exactly these nodes", async () => {
@@ -49,6 +63,28 @@ describe("fairlead rollout create (USE-2, ROLL-1)", () => {
       max_attempts: 2,
     });
     expect(Date.parse(intent.not_after) - intent.serial).toBe(3_600_000);
+  });
+
+  test("SNAP-1: an RSA release key signs as its record in the trust bundle says", async () => {
+    const { env, manifest, sent } = await site();
+    const key = join(await temporaryFolder(), "hsm.pem");
+    await writeFile(key, rsaPem);
+    const ran = await fairlead([...BASE, "--manifest", manifest, "--release-key", key], { env });
+    expect(ran.code).toBe(0);
+    const [release] = bundle.release_keys;
+    const believed = { ...bundle, release_keys: [{ ...release!, ...rsaRelease.record }] };
+    const { intent } = verifyIntent(Buffer.from(sent()!.intent!, "base64"), believed, time);
+    expect(intent.fingerprint).toBe(CHECKSUM);
+  });
+
+  test("SNAP-1: an RSA key that the trust bundle does not name signs nothing", async () => {
+    const { env, manifest, sent } = await site();
+    const key = join(await temporaryFolder(), "stranger.pem");
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    await writeFile(key, privateKey.export({ type: "pkcs8", format: "pem" }));
+    const ran = await fairlead([...BASE, "--manifest", manifest, "--release-key", key], { env });
+    expect([ran.code, sent()]).toEqual([3, undefined]);
+    expect(ran.err).toContain("nor an RSA key that the trust bundle names");
   });
 
   test("from typed words: the hash is what the server computes from the request", async () => {

@@ -1,10 +1,11 @@
 // A server that knows a few nodes, an operator with a release key, and a manifest: where rollouts are created.
+import { generateKeyPairSync } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { NodeView } from "../../../src/core/protocol/operator-api.ts";
 import { RolloutCreate } from "../../../src/core/rollout/create.ts";
 import { TrustBundle } from "../../../src/core/snapshot/trust-bundle.ts";
-import { generateSigner } from "../../../src/trust/keys.ts";
+import { generateSigner, signerFromPem } from "../../../src/trust/keys.ts";
 import { nodeSample, ROLLOUT_ID, rolloutSample } from "./samples.ts";
 import { homeFor, type refusal, serve, temporaryFolder, TOKEN_ANSWER } from "./support.ts";
 
@@ -30,6 +31,27 @@ export const bundle = TrustBundle.parse({
   revoked_keys: [],
   recovery: null,
 });
+/** A release key of existing infrastructure, which only its record says how to use. */
+const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
+export const rsaPem = rsa.privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+export const rsaRelease = signerFromPem(rsaPem, () => "RS256");
+const rsaKey = {
+  ...rsaRelease.record,
+  authority: "release",
+  name: "hsm",
+  scopes: [],
+  profiles: [],
+  valid_from: null,
+  valid_until: null,
+  state: "active",
+  bundle_version: 1,
+  retire_by: null,
+  changed_at: "2026-01-01T00:00:00.000Z",
+  changed_by: "key:boss",
+  confirmed_by: 1,
+  next: "",
+};
+
 export const time = { local: Date.now(), effective: Date.now() };
 
 export const manifestText = (more = ""): string => `upgrade_id: v2
@@ -52,6 +74,7 @@ export async function site(nodes: readonly NodeView[] = NODES, refuse?: ReturnTy
   let looks = 0;
   const fixture = await serve(({ method, url: { pathname } }) => {
     if (pathname === "/api/v1/auth/token") return TOKEN_ANSWER;
+    if (pathname === "/api/v1/keys") return { json: { keys: [rsaKey], nodes: nodes.length, bundle: null } };
     if (pathname === "/api/v1/nodes") return { json: { nodes, next_cursor: null } };
     if (pathname === "/api/v1/rollouts" && method === "POST")
       return refuse ?? { status: 201, json: rolloutSample({ status: "pending" }) };
