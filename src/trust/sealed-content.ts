@@ -3,6 +3,7 @@ import { FairleadError } from "../core/errors.ts";
 import type { Digest } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import { LIMITS } from "../core/limits.ts";
+import { scopeIdsOf } from "../core/snapshot/scope-ids.ts";
 import type { ScopeType } from "../core/snapshot/scopes.ts";
 import { canonicalBytes } from "./canonical-json.ts";
 import { checkContent, readContent } from "./content-schemas.ts";
@@ -13,6 +14,8 @@ import { findSecret } from "./find-secret.ts";
 export interface SealedContent {
   readonly content_hash: Digest;
   readonly bytes: Buffer;
+  /** What it is about, for the envelope; absent in what has no scope. */
+  readonly scope_ids?: readonly string[];
 }
 
 export function sealContent(scope: ScopeType, content: Json): SealedContent {
@@ -25,7 +28,7 @@ export function sealContent(scope: ScopeType, content: Json): SealedContent {
       bytes: bytes.length,
     });
   }
-  return { content_hash: digestOf(bytes), bytes };
+  return { content_hash: digestOf(bytes), bytes, scope_ids: scopeIdsOf(scope, content) };
 }
 
 function refuseInvalid(scope: ScopeType, content: Json): void {

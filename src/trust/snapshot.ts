@@ -43,7 +43,8 @@ export type Signers = readonly [Signer, ...Signer[]];
 /** The first signer is the envelope's; the rest are co-signatures. */
 export function signSnapshot(draft: SnapshotDraft, signers: Signers): SignedSnapshot {
   const content = isSealed(draft.content) ? draft.content : sealContent(draft.scope, draft.content);
-  const header = envelopeOf(draft, content.content_hash, signers);
+  const scopeIds = draft.scopeIds ?? content.scope_ids ?? [];
+  const header = envelopeOf({ ...draft, scopeIds }, content.content_hash, signers);
   return { header, frame: signFrame(SNAPSHOT_DOMAIN, header, content.bytes, signers) };
 }
 

@@ -159,6 +159,7 @@ export function draftItem(
     clusterId: authority.clusterId,
     subject: nodeId,
     scope,
+    ...(content.scope_ids === undefined ? {} : { scopeIds: content.scope_ids }),
     roles: node.roles,
     organizationIds: node.organizationIds,
     version: last?.epoch === node.epoch ? last.version + 1 : 1, // (2)

@@ -44,6 +44,22 @@ test("SNAP-13: a new node gets everything at once, the trust bundle and what it 
   expect(await reader.ask()).toBeNull();
 });
 
+test("SNAP-1: what is published for a node names in its envelope what it is about", async () => {
+  const id = await fleet.node(["core_mesh"]);
+  await fleet.route("one");
+  await fleet.compileAll();
+  const [policy] = await db<{ id: string }[]>`select id from policies where name = 'one'`;
+  const answer = (await createReader(fleet, id).ask())!;
+  const about = new Map(
+    answer.snapshots.map(headerOf).map((header) => [header.scope_type, header.scope_ids]),
+  );
+  expect(about.get("node_bootstrap")).toEqual([id]);
+  expect(about.get("route_policy")).toEqual([policy!.id]);
+});
+
+const headerOf = (frame: string): SnapshotHeader =>
+  SnapshotHeader.parse(JSON.parse(Buffer.from(decodeFrame(Buffer.from(frame, "base64")).header).toString()));
+
 test("SNAP-13: what is larger than an agent reads at once comes in parts, and the head with the last", async () => {
   const id = await fleet.node(["core_mesh", "ingress", "egress_service", "storage_config", "thin"]);
   await fleet.compileAll();
@@ -55,11 +71,7 @@ test("SNAP-13: what is larger than an agent reads at once comes in parts, and th
   for (;;) {
     const answer = (await reader.ask({ have }))!;
     expect(JSON.stringify(answer).length).toBeLessThanOrEqual(LIMITS.pollAnswerBytesMax);
-    const headers = answer.snapshots.map((frame) =>
-      SnapshotHeader.parse(
-        JSON.parse(Buffer.from(decodeFrame(Buffer.from(frame, "base64")).header).toString()),
-      ),
-    );
+    const headers = answer.snapshots.map(headerOf);
     parts.push(headers.map(({ scope_type }) => scope_type));
     for (const header of headers) have[header.scope_type] = versionOf(header);
     if (answer.head !== null) break;
