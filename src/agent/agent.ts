@@ -13,6 +13,7 @@ import { createGateKeeper } from "./degraded/gate-keeper.ts";
 import { observeLink } from "./degraded/observed-link.ts";
 import { identify } from "./identity/identify.ts";
 import { keepRenewed } from "./identity/renew.ts";
+import { renewByProof } from "./identity/renew-by-proof.ts";
 import { folderOf, type Identity } from "./identity/store.ts";
 import { openLink } from "./link/link.ts";
 import { namedReplicas } from "./link/named-replicas.ts";
@@ -20,6 +21,7 @@ import { openOutbox } from "./link/outbox.ts";
 import { openPrograms, stateDirOf } from "./programs/open.ts";
 import { createPulse } from "./pulse.ts";
 import { openSnapshotStore } from "./snapshots/store.ts";
+import { undatedWhen } from "./snapshots/undated.ts";
 import { createAnswerTaker } from "./take-answer.ts";
 import { createRunner } from "./upgrade-runner.ts";
 
@@ -44,11 +46,12 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
   const { identity, firstBundle } = await identify(config, clock, log);
   const folder = folderOf(dataDir, identity);
   const snapshots = await openSnapshotStore(folder, identity, clock);
+  const undated = undatedWhen(snapshots.time);
   const contact = createContact(clock);
   const keeper = createGateKeeper(snapshots, contact);
   const connect = (as: Identity) =>
     observeLink(
-      openLink(as, () => namedReplicas(snapshots)),
+      openLink(as, () => namedReplicas(snapshots), undated),
       contact,
       snapshots,
     );
@@ -149,11 +152,16 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
   const renewal = keepRenewed({
     identity,
     dataDir,
-    clock,
+    now: () => snapshots.time().local,
+    isInDoubt: async () => {
+      await contact.settled();
+      return snapshots.time().clockless === true && !contact.isThere();
+    },
     log,
     signal,
     keeper,
     link: () => link,
+    byProof: (as, csr) => renewByProof(config.enroll_url, as, csr, undated),
     renewed: (next) => {
       link.close();
       link = connect(next);

@@ -67,6 +67,8 @@ export const LIMITS = {
   nodeRequestsBurstMax: 300,
   enrollmentTokenLifetimeMs: 24 * 3_600_000,
   nodeCertificateLifetimeMs: 30 * 24 * 3_600_000,
+  /** For this long after its end a certificate still proves who asks for the next one: a fleet that was switched off. */
+  nodeCertificateGraceMs: 180 * 24 * 3_600_000,
   replicaLeaseMs: 5_000,
 
   // Rollouts

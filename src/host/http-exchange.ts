@@ -10,6 +10,7 @@ import type { LookupFunction } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { FairleadError } from "../core/errors.ts";
 import { errnoOf } from "./file-errors.ts";
+import { type Undated, UndatedAgent } from "./undated-tls.ts";
 
 // Imported, it would hand over its WebSocket as well, and with it a second HTTP client: 3 MB in each agent.
 const http = process.getBuiltinModule("node:http");
@@ -25,6 +26,8 @@ export interface HttpTarget {
   readonly origin: string;
   readonly socketPath?: string;
   readonly tls?: TlsOptions;
+  /** For a machine whose clock may be unset; `tls.ca` is then one pinned root. */
+  readonly undated?: Undated;
   readonly maxSockets?: number;
   /** How long a new connection may take, TLS included: a host that is off answers nothing at all. */
   readonly connectTimeoutMs?: number;
@@ -53,13 +56,13 @@ const MAX_SOCKETS_DEFAULT = 64;
 const REPEATABLE = new Set(["GET", "HEAD"]);
 
 export function openExchange(target: HttpTarget): Exchange {
-  const { origin, socketPath, tls, maxSockets, lookup, connectTimeoutMs } = target;
+  const { origin, socketPath, tls, undated, maxSockets, lookup, connectTimeoutMs } = target;
   const base = new URL(origin);
   const secure = base.protocol === "https:";
   if (!secure && base.protocol !== "http:")
     throw new FairleadError("INVALID_INPUT", `${origin} is no HTTP address`);
   const agentOptions = { keepAlive: true, maxSockets: maxSockets ?? MAX_SOCKETS_DEFAULT };
-  const agent = secure ? new https.Agent({ ...agentOptions, ...tls }) : new http.Agent(agentOptions);
+  const agent = secure ? secureAgent({ ...agentOptions, ...tls }, undated) : new http.Agent(agentOptions);
 
   const attempt = (url: URL, request: HttpRequest, signal: AbortSignal): Attempt => {
     const body = bodyOf(request);
@@ -98,6 +101,9 @@ export function openExchange(target: HttpTarget): Exchange {
     },
   };
 }
+
+const secureAgent = (options: https.AgentOptions, undated: Undated | undefined): https.Agent =>
+  undated === undefined ? new https.Agent(options) : new UndatedAgent(options, undated);
 
 interface Attempt {
   readonly outgoing: Http.ClientRequest;

@@ -25,6 +25,7 @@ import { timeWindow } from "../../trust/node-time.ts";
 import { parseBounded } from "../../trust/strict-json.ts";
 import { verifySnapshot } from "../../trust/verify-snapshot.ts";
 import { serverError } from "../link/server-error.ts";
+import { undatedWhen } from "../snapshots/undated.ts";
 import { isLoopbackHost } from "../programs/loopback.ts";
 import { generateNodeKey, requestFor } from "./csr.ts";
 import type { Identity } from "./store.ts";
@@ -48,7 +49,11 @@ export async function enroll(
   const token = parseToken(tokenText);
   const ca = await pinnedCa(enrollUrl, token.caPin);
   const privateKey = await pendingKey(pendingKeyPath(dataDir, tokenText));
-  const client = createHttpClient({ origin: new URL(enrollUrl).origin, tls: { ca, minVersion: "TLSv1.3" } });
+  const client = createHttpClient({
+    origin: new URL(enrollUrl).origin,
+    tls: { ca, minVersion: "TLSv1.3" },
+    undated: undatedWhen(() => timeWindow(clock.now(), null)),
+  });
   try {
     const response = await client.request("/enroll/v1/enroll", {
       method: "POST",

@@ -11,7 +11,7 @@ import {
   type ReportRequest,
 } from "../../core/protocol/agent-api.ts";
 import { withStorableText } from "../../core/text.ts";
-import { jsonOf, type HttpRequest } from "../../host/bounded-http.ts";
+import { jsonOf, type HttpRequest, type HttpTarget } from "../../host/bounded-http.ts";
 import type { Identity } from "../identity/store.ts";
 import { openReplicas } from "./replicas.ts";
 
@@ -25,12 +25,17 @@ export interface Link {
 }
 
 /** `others` are replicas besides the one that the node enrolled at. */
-export function openLink(identity: Identity, others: () => readonly string[] = () => []): Link {
+export function openLink(
+  identity: Identity,
+  others: () => readonly string[] = () => [],
+  undated?: HttpTarget["undated"],
+): Link {
   const { agent_url, ca, certificate_chain: cert, private_key: key } = identity;
   const replicas = openReplicas({
     first: agent_url,
     others,
     tls: { ca, cert, key, minVersion: "TLSv1.3" },
+    ...(undated === undefined ? {} : { undated }),
     lot: shuffled,
   });
   const { send } = replicas;

@@ -28,6 +28,7 @@ export interface ReplicaOptions {
   /** Looked at for each request: a newer snapshot may name others. */
   readonly others: () => readonly string[];
   readonly tls: HttpTarget["tls"];
+  readonly undated?: HttpTarget["undated"];
   /** The order in which they are tried. */
   readonly lot: (urls: readonly string[]) => readonly string[];
   readonly clock?: Pick<Clock, "monotonic">;
@@ -40,7 +41,7 @@ interface Connection {
   readonly left: AbortController;
 }
 
-export function openReplicas({ first, others, tls, lot, clock = systemClock }: ReplicaOptions): Replicas {
+export function openReplicas({ first, others, tls, undated, lot, clock = systemClock }: ReplicaOptions): Replicas {
   const connections = new Map<string, Connection>();
   let heldUntil = -Infinity;
   let current = new URL(first).origin;
@@ -53,6 +54,7 @@ export function openReplicas({ first, others, tls, lot, clock = systemClock }: R
         origin,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
         ...(tls === undefined ? {} : { tls }),
+        ...(undated === undefined ? {} : { undated }),
       }),
       left: new AbortController(),
     };

@@ -14,6 +14,7 @@ export const availableSince = (watch: Watch | null, now: number): number =>
   nextWatch(watch, now).hearingSince;
 
 export function nextWatch(watch: Watch | null, now: number): Watch {
-  const isGap = watch === null || now - watch.lastLookAt > LIMITS.healthGapMs;
+  // A last look that lies ahead was dated by a clock that has been corrected since.
+  const isGap = watch === null || Math.abs(now - watch.lastLookAt) > LIMITS.healthGapMs;
   return { lastLookAt: now, hearingSince: isGap ? now : watch.hearingSince };
 }

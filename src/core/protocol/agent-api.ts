@@ -34,6 +34,18 @@ export const EnrollResponse = z.strictObject({
 export type EnrollResponse = z.infer<typeof EnrollResponse>;
 
 export const RenewRequest = z.strictObject({ csr: LongText(8192) });
+/** Before the bytes of the new signing request, under the proof of a certificate that is out of its time. */
+export const RENEWAL_PROOF_DOMAIN = "fairlead/renewal/v1\n";
+
+/** For a node whose certificate has expired, or was dated by a clock that was ahead: TLS lets it in nowhere else. */
+export const RenewByProofRequest = z.strictObject({
+  csr: LongText(8192),
+  certificate: LongText(8192),
+  /** Over domain and request, by the certificate's key. */
+  proof: z.base64().max(1024),
+});
+export type RenewByProofRequest = z.infer<typeof RenewByProofRequest>;
+
 export const RenewResponse = z.strictObject({ certificate_chain: z.string() });
 
 export const AppliedVersions = z.partialRecord(ScopeType, SnapshotVersion);

@@ -1,13 +1,14 @@
-/** Where a machine without a certificate asks for one: TLS without client certificates, one route, small bodies. */
+/** Where a machine without a certificate asks for one: TLS without client certificates, two routes, small bodies. */
 import type * as https from "node:https";
 import Fastify, { type FastifyInstance } from "fastify";
 import { LIMITS } from "../../core/limits.ts";
-import { EnrollRequest } from "../../core/protocol/agent-api.ts";
+import { EnrollRequest, RenewByProofRequest, RenewResponse } from "../../core/protocol/agent-api.ts";
 import type { Logger } from "../../host/log.ts";
 import { answerNotFound, handleErrors } from "../api/errors.ts";
 import { parseBody } from "../api/parse-body.ts";
 import { createSignInGuard } from "../auth/sign-in-guard.ts";
 import { enroll, type EnrollmentDeps } from "./enrollment.ts";
+import { renewByProof } from "./renewal-by-proof.ts";
 import type { ServerCertificate } from "./server-certificate.ts";
 
 export interface EnrollListenerDeps extends EnrollmentDeps {
@@ -36,6 +37,11 @@ export async function createEnrollListener(deps: EnrollListenerDeps): Promise<Fa
   app.post("/enroll/v1/enroll", async (request) => {
     const body = parseBody(EnrollRequest, request.body);
     return guard.attempt(request.ip, async () => enroll(deps, body));
+  });
+  app.post("/enroll/v1/renew", async (request) => {
+    const body = parseBody(RenewByProofRequest, request.body);
+    const chain = await guard.attempt(request.ip, async () => renewByProof(deps, body));
+    return RenewResponse.parse({ certificate_chain: chain });
   });
   return app;
 }

@@ -19,12 +19,18 @@ export function registerRenewRoute(app: FastifyInstance<https.Server>, deps: Ren
   app.post("/agent/v1/renew", async (request) => {
     const { csr } = parseBody(RenewRequest, request.body);
     const key = await readSigningRequest(csr);
-    const chain = await deps.db.begin((tx) => renew(deps, tx, request.nodeId, key));
+    const chain = await deps.db.begin((tx) => renewLocked(deps, tx, request.nodeId, key));
     return RenewResponse.parse({ certificate_chain: chain });
   });
 }
 
-async function renew(deps: RenewalDeps, tx: Transaction, nodeId: NodeId, key: RequestedKey): Promise<string> {
+/** Locks the node's row: a revocation comes before it or after it. */
+export async function renewLocked(
+  deps: RenewalDeps,
+  tx: Transaction,
+  nodeId: NodeId,
+  key: RequestedKey,
+): Promise<string> {
   const [node] = await tx<{ revoked: boolean }[]>`
     select revoked_at is not null as revoked from nodes where id = ${nodeId} for update`;
   if (node === undefined || node.revoked) throw new FairleadError("NODE_REVOKED", "this node was revoked");

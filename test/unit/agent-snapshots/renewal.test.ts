@@ -27,7 +27,19 @@ async function certificateFor(pem: string, endsInMs: number): Promise<string> {
   return certificate.toString("pem");
 }
 
-async function renew(headFresh: boolean) {
+interface Situation {
+  readonly headFresh?: boolean;
+  readonly endsInMs?: number;
+  readonly inDoubt?: boolean;
+  readonly revoked?: boolean;
+}
+
+async function renew({
+  headFresh = true,
+  endsInMs = HOUR_MS / 2,
+  inDoubt = false,
+  revoked = false,
+}: Situation) {
   const clock = { now: () => NOW, monotonic: () => 0 };
   const contact = createContact(clock);
   contact.answered();
@@ -39,7 +51,7 @@ async function renew(headFresh: boolean) {
       silentMs: () => 0,
       time: () => ({ local: NOW, effective: NOW }),
       revoked: () => [],
-      isRefused: () => false,
+      isRefused: () => revoked,
       assignment: () => null,
     },
     contact,
@@ -47,33 +59,53 @@ async function renew(headFresh: boolean) {
   const private_key = generateNodeKey();
   const leaving = new AbortController();
   const lines: string[] = [];
-  let asked = 0;
+  let [asked, proved] = [0, 0];
+  const next = () => certificateFor(private_key, 3 * HOUR_MS);
   const due = identityOf(newKeys(), {
     private_key,
-    certificate_chain: await certificateFor(private_key, HOUR_MS / 2),
+    certificate_chain: await certificateFor(private_key, endsInMs),
   });
   const running = keepRenewed({
     identity: due,
     dataDir: await temporaryFolder(),
-    clock,
+    now: () => NOW,
+    isInDoubt: async () => inDoubt && proved === 0,
     log: createLogger({ level: "info", write: (line) => void lines.push(line) }),
     signal: leaving.signal,
     keeper,
-    link: () => ({ renew: async () => ((asked += 1), certificateFor(private_key, 3 * HOUR_MS)) }) as never,
+    link: () => ({ renew: async () => ((asked += 1), next()) }) as never,
+    byProof: async () => ((proved += 1), next()),
     renewed: () => undefined,
   });
   await until("it has tried", () => lines.length > 0);
   leaving.abort();
   await running;
-  return { asked, said: lines.join("\n") };
+  return { asked, proved, said: lines.join("\n") };
 }
 
 test("SNAP-9: a certificate is renewed while the control plane is there", async () => {
-  const { asked, said } = await renew(true);
+  const { asked, said } = await renew({});
   expect([asked, said]).toEqual([1, expect.stringContaining("certificate renewed")]);
 });
 
 test("SNAP-9: without a fresh head no certificate is asked for, and the old one serves on", async () => {
-  const { asked, said } = await renew(false);
+  const { asked, said } = await renew({ headFresh: false });
   expect([asked, said]).toEqual([0, expect.stringContaining("issue_certificates needs a fresh head")]);
+});
+
+test.each<[string, Situation]>([
+  ["has expired", { endsInMs: -1, headFresh: false }],
+  ["is not valid yet", { endsInMs: 24 * HOUR_MS, headFresh: false }],
+  ["may have ended while the clock is unset", { endsInMs: 3 * HOUR_MS, headFresh: false, inDoubt: true }],
+])(
+  "SNAP-17: a certificate that %s is renewed by a proof, without the gate of a connection",
+  async (_when, situation) => {
+    const { asked, proved, said } = await renew(situation);
+    expect([asked, proved, said]).toEqual([0, 1, expect.stringContaining("certificate renewed")]);
+  },
+);
+
+test("SNAP-17: a node that knows of its revocation proves nothing with an expired certificate", async () => {
+  const { proved, said } = await renew({ endsInMs: -1, revoked: true });
+  expect([proved, said]).toEqual([0, expect.stringContaining("this node is revoked")]);
 });
