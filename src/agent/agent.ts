@@ -87,6 +87,7 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
     clock,
     keeper,
     outbox,
+    revocationPage: (digest) => link.revocationPage(digest),
     log,
     beat,
     start: (pending) => runner.start(pending, signal),

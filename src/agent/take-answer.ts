@@ -7,6 +7,7 @@
  * 3. What did not arrive is noted before commands are looked at: the last rejection is one that was asked for.
  */
 import { FairleadError } from "../core/errors.ts";
+import type { Digest } from "../core/ids.ts";
 import type { CommandDelivery, PollResponse, Rejection } from "../core/protocol/agent-api.ts";
 import type { ScopeType } from "../core/snapshot/scopes.ts";
 import type { Logger } from "../host/log.ts";
@@ -22,6 +23,7 @@ import { rejectionOf } from "./snapshots/rejections.ts";
 export interface AnswerDeps extends ReceiveDeps {
   readonly keeper: GateKeeper;
   readonly outbox: Pick<Outbox, "add">;
+  readonly revocationPage: (digest: Digest) => Promise<Uint8Array>;
   readonly log: Logger;
   readonly start: (pending: PendingJob) => void;
   /** There is something to tell. */
@@ -46,6 +48,16 @@ export function createAnswerTaker(deps: AnswerDeps) {
 
   async function noteHeldBack(): Promise<void> {
     for (const rejection of await snapshots.lookForHeldBack()) await note(rejection);
+  }
+
+  /** What cannot be fetched now is asked for again with the next poll; until then no head counts as fresh. */
+  async function fetchRevoked(): Promise<void> {
+    try {
+      await snapshots.fetchRevoked(deps.revocationPage);
+    } catch (error) {
+      if (!(error instanceof FairleadError)) throw error;
+      log.warn("revocations not fetched", { code: error.code, reason: error.message });
+    }
   }
 
   async function takeHead(frame: Buffer | null): Promise<number> {
@@ -84,6 +96,7 @@ export function createAnswerTaker(deps: AnswerDeps) {
       let taken = 0;
       for (const frame of bundles) taken += await counted(snapshots.apply(frame, admit));
       const heads = await takeHead(answer.head === null ? null : bytesOf(answer.head)); // (1)
+      await fetchRevoked(); // (1)
       for (const frame of others) taken += await counted(snapshots.apply(frame, admit));
       for (const frame of answer.increments)
         taken += await counted(snapshots.applyIncrement(bytesOf(frame), admit));
@@ -98,7 +111,10 @@ export function createAnswerTaker(deps: AnswerDeps) {
     /** The bundle that came with the enrollment. */
     takeFirstBundle: (frame: Buffer): Promise<number> => counted(snapshots.apply(frame, admit)),
     /** After a poll that brought nothing. */
-    noteHeldBack,
+    async noteHeldBack(): Promise<void> {
+      await fetchRevoked();
+      await noteHeldBack();
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import { createHeartbeatStore } from "./agents/heartbeats.ts";
 import { createAgentListener } from "./agents/listener.ts";
 import { createParcels } from "./agents/parcels.ts";
 import { openPolls } from "./agents/polls.ts";
+import { createRevokedReader } from "./agents/revoked.ts";
 import { createReportStore } from "./agents/reports.ts";
 import { createStandings } from "./agents/standings.ts";
 import { registerAgentRoutes } from "./agents/routes.ts";
@@ -140,10 +141,12 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
 
   const agents = createAgentListener({ clusterId, ca, certificate, registry, lease, clock, log });
   registerRenewRoute(agents, { db, clock: agreed, ca, clusterId });
+  const revoked = createRevokedReader(db);
   registerAgentRoutes(agents, {
     db,
     polls,
-    findDelivery: createDeliveryFinder(db, bundle, ring),
+    findDelivery: createDeliveryFinder(db, bundle, ring, revoked),
+    revocationPage: revoked.page,
     standings,
     parcels,
     storeHeartbeat: createHeartbeatStore(db, (count) => metrics.heartbeats.add({ outcome: "stored" }, count)),

@@ -115,6 +115,7 @@ export const routeIncrement = (keys: Keys, { base, next, from, to, content, sign
 export interface HeadWish {
   readonly scopes?: HeadContent["scopes"];
   readonly revoked?: HeadContent["revoked"];
+  readonly pages?: HeadContent["revoked_pages"];
   readonly issuedAt?: number;
   readonly epoch?: number;
   readonly signer?: Signer;
@@ -128,7 +129,11 @@ export const headFrame = (keys: Keys, wish: HeadWish = {}): Buffer =>
       epoch: wish.epoch ?? 1,
       issuedAt: wish.issuedAt ?? NOW,
       lifetimeMs: LIMITS.headLifetimeMs,
-      content: { scopes: wish.scopes ?? {}, revoked: wish.revoked ?? [] },
+      content: {
+        scopes: wish.scopes ?? {},
+        revoked: wish.revoked ?? [],
+        ...(wish.pages === undefined ? {} : { revoked_pages: wish.pages }),
+      },
     },
     [wish.signer ?? keys.online],
   );

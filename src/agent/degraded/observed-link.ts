@@ -24,6 +24,7 @@ export function observeLink(
     poll: (request, signal) => observed(link.poll(request, signal)),
     heartbeat: (heartbeat, signal) => observed(link.heartbeat(heartbeat, signal)),
     report: (request, signal) => observed(link.report(request, signal)),
+    revocationPage: (digest) => observed(link.revocationPage(digest)),
     blob: (digest) => observed(link.blob(digest)),
     renew: (csr) => observed(link.renew(csr)),
     close: () => link.close(),

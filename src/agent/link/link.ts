@@ -15,11 +15,15 @@ import { jsonOf, type HttpRequest, type HttpTarget } from "../../host/bounded-ht
 import type { Identity } from "../identity/store.ts";
 import { openReplicas } from "./replicas.ts";
 
+const PAGE_BYTES_MAX = 256 * 1024;
+
 export interface Link {
   poll(request: PollRequest, signal: AbortSignal): Promise<PollResponse | null>;
   heartbeat(heartbeat: Heartbeat, signal: AbortSignal): Promise<void>;
   report(request: ReportRequest, signal: AbortSignal): Promise<void>;
   blob(digest: Digest): Promise<Buffer>;
+  /** A page of what was revoked, as a head names it. */
+  revocationPage(digest: Digest): Promise<Buffer>;
   renew(csr: string): Promise<string>;
   close(): void;
 }
@@ -67,6 +71,9 @@ export function openLink(
         maxResponseBytes: LIMITS.configFileBytesMax,
       });
       return response.body;
+    },
+    async revocationPage(digest) {
+      return (await send(`/agent/v1/revocations/${digest}`, { maxResponseBytes: PAGE_BYTES_MAX })).body;
     },
     async renew(csr) {
       return RenewResponse.parse(jsonOf(await post("/agent/v1/renew", { csr }))).certificate_chain;

@@ -18,7 +18,8 @@ import { reloadHead } from "./heads.ts";
 import { frameName, FRAME_BYTES_MAX } from "./layout.ts";
 import { isHeldBack, noteRejection } from "./rejections.ts";
 import { reloadFollowing } from "./reload.ts";
-import { filesOf, raised, scopeIn, withScope, type FrameRef, type State } from "./state.ts";
+import { filesKept } from "./revoked.ts";
+import { raised, scopeIn, withScope, type FrameRef, type State } from "./state.ts";
 
 export type Activated = Pick<Verified, "kind" | "header" | "content">;
 
@@ -42,8 +43,8 @@ export async function activate(
   await core.save(nextState(core, result, file)); // (1)
   core.lost.delete(scope);
   core.held.put(scope, { header, content, contentHash, version });
-  await core.frames.sweep(filesOf(core.state())); // the download, and what is older than the previous one
-  if (scope === "trust_bundle") reloadHead(core);
+  await core.frames.sweep(filesKept(core)); // the download, and what is older than the previous one
+  if (scope === "trust_bundle") await reloadHead(core);
   if (scope === "trust_bundle" || scope === "node_bootstrap") await reloadFollowing(core);
   core.notify(scope);
   return { kind: "accepted", header, content };

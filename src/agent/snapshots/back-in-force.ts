@@ -9,7 +9,7 @@ import { reloadFollowing } from "./reload.ts";
 
 export async function reloadWhenBackInForce(core: StoreCore): Promise<void> {
   if (core.verifiedInForce || bundleInForce(core) === null) return;
-  reloadHead(core);
+  await reloadHead(core);
   await reloadFollowing(core);
   core.notify("trust_bundle");
 }

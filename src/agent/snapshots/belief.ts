@@ -23,8 +23,8 @@ export function bundleInForce({ held, time }: StoreCore): TrustBundle | null {
 /** The newest root set that was accepted, also when its bundle's file is damaged; before the first, the enrollment's. */
 export const rootOf = ({ identity, state }: StoreCore): RootSet => state().root ?? identity.root;
 
-const revokedIds = ({ head }: StoreCore, kind: RevocationKind): string[] =>
-  (head?.content.revoked ?? []).filter((each) => each.kind === kind).map(({ id }) => id);
+const revokedIds = ({ revoked }: StoreCore, kind: RevocationKind): string[] =>
+  revoked.list.filter((each) => each.kind === kind).map(({ id }) => id);
 
 export const revokedKeys = (core: StoreCore): KeyId[] =>
   revokedIds(core, "signing_key").filter((id): id is KeyId => KeyId.safeParse(id).success);

@@ -15,6 +15,7 @@ import type { Identity } from "../identity/store.ts";
 import type { Frames } from "./frames.ts";
 import { createHeld } from "./held.ts";
 import type { Layout } from "./layout.ts";
+import type { KnownRevoked } from "./revoked.ts";
 import { writeState } from "./state-file.ts";
 import type { State } from "./state.ts";
 
@@ -49,6 +50,7 @@ export function createCore({ identity, clock, layout, frames, fs }: CoreDeps, fi
     /** What the head named as newer when the last poll ended. */
     behind: new Map<ScopeType, SnapshotVersion>(),
     head: null as VerifiedHead | null,
+    revoked: { list: [], missing: [] } as KnownRevoked,
     /** Whether a trust bundle was in force when the snapshots were last verified. */
     verifiedInForce: false,
     state: (): State => state,

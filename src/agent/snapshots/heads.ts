@@ -11,6 +11,7 @@ import { bundleInForce, revokedKeys } from "./belief.ts";
 import type { StoreCore } from "./core.ts";
 import { rejectionOf } from "./rejections.ts";
 import { reloadFollowing } from "./reload.ts";
+import { learnRevoked, NONE_REVOKED } from "./revoked.ts";
 import { raised } from "./state.ts";
 
 export type TakenHead =
@@ -32,9 +33,8 @@ export async function takeHead(core: StoreCore, bytes: Uint8Array): Promise<Take
     floor: raised(state.floor, head.header.issued_at),
     refused_at: null, // (2)
   });
-  const before = JSON.stringify(core.head?.content.revoked ?? []);
   core.head = head;
-  if (JSON.stringify(head.content.revoked) !== before) await reloadFollowing(core); // (1)
+  if (await learnRevoked(core)) await reloadFollowing(core); // (1)
   core.notify("head");
   return { kind: "accepted", head };
 }
@@ -52,20 +52,27 @@ const contextFor = (core: StoreCore) => ({
  * The one that is held, looked at again after a restart and under a new bundle. An expired one still tells what was
  * revoked, and below what none may go; one whose key or epoch is gone tells nothing.
  */
-export function reloadHead(core: StoreCore): void {
+export async function reloadHead(core: StoreCore): Promise<void> {
+  core.head = heldHead(core);
+  core.revoked = NONE_REVOKED;
+  await learnRevoked(core);
+}
+
+function heldHead(core: StoreCore): VerifiedHead | null {
   const { head } = core.state();
-  core.head = null;
-  if (head === null) return;
+  if (head === null) return null;
   try {
     const time = { local: Infinity, effective: 0 };
-    core.head = verifyHead(Buffer.from(head, "base64"), { ...contextFor(core), time, held: null });
+    return verifyHead(Buffer.from(head, "base64"), { ...contextFor(core), time, held: null });
   } catch (error) {
     if (!(error instanceof FairleadError)) throw error;
+    return null;
   }
 }
 
-export const isHeadFresh = ({ head, time }: StoreCore): boolean =>
-  head !== null && Date.parse(head.header.expires_at) > time().effective;
+/** One that names pages which are not here says less than it must. */
+export const isHeadFresh = ({ head, revoked, time }: StoreCore): boolean =>
+  head !== null && revoked.missing.length === 0 && Date.parse(head.header.expires_at) > time().effective;
 
 async function refused(core: StoreCore, { code, message }: FairleadError): Promise<TakenHead> {
   const note = { code, field: "head", reason: message } as const;

@@ -5,6 +5,7 @@
  * 2. Versions only go up, also across restarts and damage; effective time never goes back (SNAP-17).
  * 3. A download that a crash left behind passes the same checks as any other, and nobody vouches for it.
  */
+import type { Digest } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import type { Rejection } from "../../core/protocol/agent-api.ts";
 import type { Revocation } from "../../core/snapshot/revocation.ts";
@@ -25,8 +26,9 @@ import { lookForHeldBack } from "./held-back.ts";
 import { isHeadFresh, reloadHead, takeHead } from "./heads.ts";
 import { layoutIn } from "./layout.ts";
 import { reloadBundle, reloadFollowing } from "./reload.ts";
+import { fetchRevoked, filesKept } from "./revoked.ts";
 import { readState } from "./state-file.ts";
-import { filesOf, raised, scopeIn } from "./state.ts";
+import { raised, scopeIn } from "./state.ts";
 
 /** More than this a clock set back beside a restart cannot win. */
 const WAITING_SAVED_EVERY_MS = 60_000;
@@ -46,10 +48,10 @@ export async function openSnapshotStore(
   const core = createCore({ identity, clock, layout, frames, fs }, await readState(layout, fs));
   await noticeEnrollment(core);
   await reloadBundle(core);
-  reloadHead(core);
+  await reloadHead(core);
   await reloadFollowing(core);
   await takeUpPending(core);
-  await frames.sweep(filesOf(core.state()));
+  await frames.sweep(filesKept(core));
 
   return {
     /** `admit` is asked before new roots and new roles are taken. */
@@ -86,7 +88,10 @@ export async function openSnapshotStore(
     membership: () => membershipOf(core),
     headIssuedAt: (): string | null => core.head?.header.issued_at ?? null,
     isHeadFresh: () => isHeadFresh(core),
-    revoked: (): readonly Revocation[] => core.head?.content.revoked ?? [],
+    revoked: (): readonly Revocation[] => core.revoked.list,
+    /** Pages of revocations that the head names and that are not here: how many are left. */
+    fetchRevoked: (fetch: (digest: Digest) => Promise<Uint8Array>) =>
+      core.serially(() => fetchRevoked(core, fetch)),
     /** Signing keys that a head revoked before any bundle did. */
     revokedKeys: () => revokedKeys(core),
     isRefused: (): boolean => core.state().refused_at !== null,

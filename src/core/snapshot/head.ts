@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { ClusterId, Digest, Instant, KeyId, NodeId } from "../ids.ts";
 import { SignatureAlgorithm, SnapshotVersion } from "./envelope.ts";
-import { Revocation } from "./revocation.ts";
+import { Revocation, REVOCATION_PAGES_MAX, REVOCATIONS_PER_PAGE } from "./revocation.ts";
 import { ScopeType } from "./scopes.ts";
 
 export const HEAD_SCHEMA_VERSION = 1;
@@ -27,6 +27,8 @@ export type HeadHeader = z.infer<typeof HeadHeader>;
 
 export const HeadContent = z.strictObject({
   scopes: z.partialRecord(ScopeType, SnapshotVersion.extend({ content_hash: Digest })),
-  revoked: z.array(Revocation).max(1000),
+  revoked: z.array(Revocation).max(2 * REVOCATIONS_PER_PAGE),
+  /** Digests of the pages with the rest of what was revoked; absent where the list above is all of it (SNAP-10). */
+  revoked_pages: z.array(Digest).min(1).max(REVOCATION_PAGES_MAX).optional(),
 });
 export type HeadContent = z.infer<typeof HeadContent>;

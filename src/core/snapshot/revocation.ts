@@ -22,3 +22,24 @@ export const Revocation = z.strictObject({
     .regex(/^[A-Za-z0-9._-]+$/),
 });
 export type Revocation = z.infer<typeof Revocation>;
+
+/** What a head names inline is bounded; beyond that it names pages by their digest, and none is left out. */
+export const REVOCATIONS_PER_PAGE = 500;
+export const REVOCATION_PAGES_MAX = 1_000;
+export const RevocationPage = z.array(Revocation).min(1).max(REVOCATIONS_PER_PAGE);
+
+export interface PagedRevocations {
+  readonly pages: readonly (readonly Revocation[])[];
+  readonly rest: readonly Revocation[];
+}
+
+/** Oldest first: a page that is full stays as it is until something in it is lifted. */
+export function pageRevocations(oldestFirst: readonly Revocation[]): PagedRevocations {
+  const paged = Math.floor(Math.max(0, oldestFirst.length - 1) / REVOCATIONS_PER_PAGE);
+  return {
+    pages: Array.from({ length: paged }, (_, at) =>
+      oldestFirst.slice(at * REVOCATIONS_PER_PAGE, (at + 1) * REVOCATIONS_PER_PAGE),
+    ),
+    rest: oldestFirst.slice(paged * REVOCATIONS_PER_PAGE),
+  };
+}

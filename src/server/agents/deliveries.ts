@@ -15,7 +15,8 @@ import { bundleInStep, type BundleSource } from "../keys/bundle-in-step.ts";
 import { bundlesAfter } from "../snapshots/bundles.ts";
 import { putTogether } from "./answer.ts";
 import { createBatcher } from "./batcher.ts";
-import { isHeadDue, mayLackRevocation, readAuthorityTime, signHeadFor } from "./heads.ts";
+import { isHeadDue, mayLackRevocation, signHeadFor } from "./heads.ts";
+import { createRevokedReader, type RevokedReader } from "./revoked.ts";
 import { findSnapshots, type SnapshotRow } from "./snapshot-rows.ts";
 import type { Standing } from "./standings.ts";
 import { COMMANDS_MAX, findCommands, findVoidIntents } from "./waiting.ts";
@@ -45,14 +46,12 @@ export function createDeliveryFinder(
   db: Database,
   newestBundle: BundleSource,
   authority: Authority,
+  revoked: Pick<RevokedReader, "read"> = createRevokedReader(db),
 ): FindDelivery {
   return createBatcher<DeliveryQuery, Delivery>(
     async (queries) => {
       const [time, commands, voids] = await Promise.all([
-        readAuthorityTime(
-          db,
-          queries.map(({ nodeId }) => nodeId),
-        ),
+        revoked.read(queries.map(({ nodeId }) => nodeId)),
         findCommands(db, queries),
         findVoidIntents(db, queries),
       ]);

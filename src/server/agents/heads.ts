@@ -10,16 +10,15 @@ import { LIMITS } from "../../core/limits.ts";
 import type { HeadContent } from "../../core/snapshot/head.ts";
 import type { Revocation } from "../../core/snapshot/revocation.ts";
 import { signHead } from "../../trust/head.ts";
-import type { Database } from "../db/database.ts";
+import type { SealedPage } from "../../trust/revocation-page.ts";
 import { signersAt, type Authority } from "../snapshots/authority.ts";
 import type { StoredBundle } from "../snapshots/bundles.ts";
 import type { SnapshotRow } from "./snapshot-rows.ts";
 
-const REVOKED_MAX = 1_000;
 /** No transaction is left waiting for longer: see `openDatabase`. */
 const COMMIT_MAX_MS = 15_000;
 
-interface DatedRevocation extends Revocation {
+export interface DatedRevocation extends Revocation {
   readonly at: number;
 }
 
@@ -27,25 +26,8 @@ export interface AuthorityTime {
   readonly now: number;
   /** Of the node and of everyone, newest first. */
   revoked(nodeId: NodeId): readonly DatedRevocation[];
-}
-
-export async function readAuthorityTime(db: Database, nodeIds: readonly NodeId[]): Promise<AuthorityTime> {
-  const rows = await db<
-    { now: Date; node_id: NodeId | null; kind: Revocation["kind"] | null; id: string; at: Date }[]
-  >`
-    select t.now, r.node_id, r.kind, r.subject as id, r.created_at as at
-    from (select clock_timestamp() as now) t
-    left join authority_revocations r on r.node_id is null or r.node_id = any(${nodeIds})
-    order by r.seq desc`; // (1)
-  const found = rows.flatMap(({ node_id, kind, id, at }) =>
-    kind === null ? [] : [{ nodeId: node_id, kind, id, at: at.getTime() }],
-  );
-  const byNode = Map.groupBy(found, (row) => row.nodeId);
-  const everyone = byNode.get(null) ?? [];
-  return {
-    now: rows[0]!.now.getTime(),
-    revoked: (nodeId) => [...(byNode.get(nodeId) ?? []), ...everyone],
-  };
+  /** The same, as a head names it. */
+  paged(nodeId: NodeId): { readonly rest: readonly Revocation[]; readonly pages: readonly SealedPage[] };
 }
 
 export function isHeadDue(
@@ -59,10 +41,10 @@ export function isHeadDue(
 /** (2) */
 export const mayLackRevocation = (
   { nodeId, headIssuedAt }: { readonly nodeId: NodeId; readonly headIssuedAt: number | null },
-  { revoked }: AuthorityTime,
+  { revoked }: Pick<AuthorityTime, "revoked">,
 ): boolean => revoked(nodeId).some(({ at }) => at > (headIssuedAt ?? 0) - COMMIT_MAX_MS);
 
-export function signHeadFor(authority: Authority, bundle: StoredBundle, { now, revoked }: AuthorityTime) {
+export function signHeadFor(authority: Authority, bundle: StoredBundle, { now, paged }: AuthorityTime) {
   const { epoch, version, contentHash } = bundle;
   const signers = signersAt(authority, now);
   return (nodeId: NodeId, rows: readonly SnapshotRow[]): string => {
@@ -70,11 +52,11 @@ export function signHeadFor(authority: Authority, bundle: StoredBundle, { now, r
     for (const row of rows)
       scopes[row.scope] = { content_hash: row.contentHash, epoch: row.epoch, version: row.version };
     scopes.trust_bundle = { content_hash: contentHash, epoch, version };
+    const { rest, pages } = paged(nodeId);
     const content: HeadContent = {
-      revoked: revoked(nodeId)
-        .slice(0, REVOKED_MAX)
-        .map(({ kind, id }) => ({ id, kind })),
+      revoked: [...rest],
       scopes,
+      ...(pages.length === 0 ? {} : { revoked_pages: pages.map(({ digest }) => digest) }),
     };
     const draft = {
       clusterId: authority.clusterId,

@@ -12,6 +12,7 @@ import type { StoreHeartbeat } from "./heartbeats.ts";
 import type { HeldParcels } from "./parcels.ts";
 import type { Polls, Waiter } from "./polls.ts";
 import type { StoreReports } from "./reports.ts";
+import type { RevokedReader } from "./revoked.ts";
 import type { Standings } from "./standings.ts";
 
 export interface AgentRoutesDeps {
@@ -20,6 +21,7 @@ export interface AgentRoutesDeps {
   readonly findDelivery: FindDelivery;
   readonly standings: Standings;
   readonly parcels: Pick<HeldParcels, "take">;
+  readonly revocationPage: RevokedReader["page"];
   readonly storeHeartbeat: StoreHeartbeat;
   readonly storeReports: StoreReports;
   /** The node's own clock, as its heartbeat says. */
@@ -50,6 +52,11 @@ export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps)
   app.post("/agent/v1/reports", async (request, reply) => {
     await deps.storeReports({ nodeId: request.nodeId, request: parseBody(ReportRequest, request.body) });
     return reply.code(204).send();
+  });
+
+  app.get<{ Params: { digest: string } }>("/agent/v1/revocations/:digest", async (request, reply) => {
+    const digest = parseBody(Digest, request.params.digest);
+    return reply.type("application/octet-stream").send(await deps.revocationPage(request.nodeId, digest));
   });
 
   app.get<{ Params: { digest: string } }>("/agent/v1/blobs/:digest", async (request, reply) => {

@@ -24,6 +24,7 @@ const FAILURES: ReadonlySet<ErrorCode> = new Set([
   "TOKEN_INVALID",
   "FIRST_RUN_SECRET_WRONG",
   "ENROLLMENT_REFUSED",
+  "CERTIFICATE_REFUSED",
 ]);
 
 interface Window {

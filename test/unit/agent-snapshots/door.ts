@@ -6,6 +6,8 @@ import type { Identity } from "../../../src/agent/identity/store.ts";
 import type { Programs } from "../../../src/agent/programs/programs.ts";
 import { openSnapshotStore } from "../../../src/agent/snapshots/store.ts";
 import { createAnswerTaker } from "../../../src/agent/take-answer.ts";
+import { FairleadError } from "../../../src/core/errors.ts";
+import type { Digest } from "../../../src/core/ids.ts";
 import type { CommandDelivery, Rejection } from "../../../src/core/protocol/agent-api.ts";
 import { type FileSystemPort, nodeFileSystem } from "../../../src/host/file-system-port.ts";
 import { silentLogger } from "../../../src/host/log.ts";
@@ -41,6 +43,8 @@ export async function openDoor({
   const clock = { now: () => world.now, monotonic: () => world.monotonic };
   const programs = { has: () => true, measure: async () => fingerprint("v1") } as unknown as Programs;
   const started: unknown[] = [];
+  /** What the control plane answers for. */
+  const pages = new Map<Digest, Uint8Array>();
 
   async function wake() {
     const store = await openSnapshotStore(dataDir, identity, clock, fs);
@@ -56,6 +60,11 @@ export async function openDoor({
       clock,
       keeper,
       outbox: { add: async () => "written" as const },
+      revocationPage: async (digest) => {
+        const page = pages.get(digest);
+        if (page === undefined) throw new FairleadError("NOT_FOUND", "no such page");
+        return page;
+      },
       log: silentLogger,
       start: (pending) => void started.push(pending),
       beat: () => undefined,
@@ -69,6 +78,7 @@ export async function openDoor({
     dataDir,
     world,
     started,
+    pages,
     store: () => awake.store,
     ledger: () => awake.ledger,
     contact: () => awake.contact,

@@ -57,6 +57,7 @@ test("SNAP-12: one bad frame costs nothing but itself", async () => {
 test("SNAP-16: what is refused counts as nothing taken, also beside a fresh head; a head alone counts", async () => {
   const door = await openTrustingDoor();
   const answers = createAnswerTaker({
+    revocationPage: async () => Promise.reject(new Error("no page is named here")),
     identity: { cluster_id: "", node_id: "" } as never,
     snapshots: door.store(),
     ledger: door.ledger(),

@@ -1,0 +1,62 @@
+/**
+ * What is revoked for this node, as its head says (SNAP-10): what the head names itself, and the pages that it names.
+ *
+ * 1. Until every page is here, nobody knows all that was revoked: no head counts as fresh, and what was known to be
+ *    revoked before stays so.
+ * 2. A page is what its digest in the signed head says, and nothing else; one that is damaged is asked for again.
+ */
+import type { Digest } from "../../core/ids.ts";
+import type { Revocation } from "../../core/snapshot/revocation.ts";
+import { openPage } from "../../trust/revocation-page.ts";
+import type { StoreCore } from "./core.ts";
+import { reloadFollowing } from "./reload.ts";
+import { filesOf } from "./state.ts";
+
+export interface KnownRevoked {
+  readonly list: readonly Revocation[];
+  readonly missing: readonly Digest[];
+}
+
+export const NONE_REVOKED: KnownRevoked = { list: [], missing: [] };
+
+const pageName = (digest: Digest): string => `revoked.${digest.slice("sha256:".length)}.page`;
+
+/** Every file that is still needed. */
+export const filesKept = (core: StoreCore): string[] => [
+  ...filesOf(core.state()),
+  ...(core.head?.content.revoked_pages ?? []).map(pageName),
+];
+
+/** After the head, or a page of it, changed; answers whether what is revoked did. */
+export async function learnRevoked(core: StoreCore): Promise<boolean> {
+  const before = core.revoked;
+  const { revoked = [], revoked_pages: pages = [] } = core.head?.content ?? {};
+  const list: Revocation[] = [...revoked];
+  const missing: Digest[] = [];
+  for (const digest of pages) {
+    const bytes = await core.frames.read(pageName(digest));
+    const page = bytes === null ? null : openPage(digest, bytes); // (2)
+    if (page === null) missing.push(digest);
+    else list.push(...page);
+  }
+  core.revoked = { list: missing.length === 0 ? list : [...list, ...before.list], missing }; // (1)
+  return JSON.stringify(core.revoked.list) !== JSON.stringify(before.list);
+}
+
+/** Fetches what the head names and is not here; answers with how many pages are still missing. */
+export async function fetchRevoked(
+  core: StoreCore,
+  fetch: (digest: Digest) => Promise<Uint8Array>,
+): Promise<number> {
+  if (core.revoked.missing.length === 0) return 0;
+  for (const digest of core.revoked.missing) {
+    const bytes = await fetch(digest);
+    if (openPage(digest, bytes) !== null) await core.frames.store(pageName(digest), bytes); // (2)
+  }
+  if (await learnRevoked(core)) await reloadFollowing(core);
+  if (core.revoked.missing.length === 0) {
+    await core.frames.sweep(filesKept(core));
+    core.notify("head");
+  }
+  return core.revoked.missing.length;
+}

@@ -1,0 +1,99 @@
+/**
+ * What was revoked, for heads (SNAP-10): everyone's is read when it changed, a node's own each time.
+ *
+ * 1. Rows are added with a higher number and removed: count and newest number together tell whether a set changed.
+ * 2. A head names all of it: what is too much for the head stands in pages, which are the same for every node.
+ */
+import { FairleadError } from "../../core/errors.ts";
+import type { Digest, NodeId } from "../../core/ids.ts";
+import { pageRevocations, REVOCATION_PAGES_MAX, type Revocation } from "../../core/snapshot/revocation.ts";
+import { sealPage, type SealedPage } from "../../trust/revocation-page.ts";
+import type { Database } from "../db/database.ts";
+import type { AuthorityTime, DatedRevocation } from "./heads.ts";
+
+export interface PagedSet {
+  readonly dated: readonly DatedRevocation[];
+  readonly rest: readonly Revocation[];
+  readonly pages: readonly SealedPage[];
+}
+
+export interface RevokedReader {
+  read(nodeIds: readonly NodeId[]): Promise<AuthorityTime>;
+  /** Of what a head of this node names; throws NOT_FOUND. */
+  page(nodeId: NodeId, digest: Digest): Promise<Buffer>;
+}
+
+interface Row {
+  readonly node_id: NodeId | null;
+  readonly kind: Revocation["kind"];
+  readonly id: string;
+  readonly at: Date;
+}
+
+const NOTHING: PagedSet = { dated: [], rest: [], pages: [] };
+
+export function createRevokedReader(db: Database): RevokedReader {
+  let kept = { key: "", set: NOTHING };
+
+  async function everyone(key: string): Promise<PagedSet> {
+    if (kept.key === key) return kept.set; // (1)
+    const rows = await db<Row[]>`
+      select node_id, kind, subject as id, created_at as at from authority_revocations where node_id is null order by seq`;
+    kept = { key, set: pagedSet(rows) };
+    return kept.set;
+  }
+
+  async function ownOf(nodeIds: readonly NodeId[]): Promise<Map<NodeId | null, Row[]>> {
+    const rows = await db<Row[]>`
+      select node_id, kind, subject as id, created_at as at from authority_revocations
+      where node_id = any(${nodeIds}) order by seq`;
+    return Map.groupBy(rows, (row) => row.node_id);
+  }
+
+  async function read(nodeIds: readonly NodeId[]): Promise<AuthorityTime> {
+    const [[seen], own] = await Promise.all([
+      db<{ now: Date; key: string }[]>`
+        select clock_timestamp() as now, count(*) || ':' || coalesce(max(seq), 0) as key
+        from authority_revocations where node_id is null`,
+      ownOf(nodeIds),
+    ]);
+    const all = await everyone(seen!.key);
+    const sets = new Map<NodeId, PagedSet>();
+    const ownSet = (nodeId: NodeId): PagedSet => {
+      const known = sets.get(nodeId) ?? pagedSet(own.get(nodeId) ?? []);
+      sets.set(nodeId, known);
+      return known;
+    };
+    return {
+      now: seen!.now.getTime(),
+      revoked: (nodeId) => [...ownSet(nodeId).dated, ...all.dated],
+      paged: (nodeId) => ({
+        rest: [...ownSet(nodeId).rest, ...all.rest],
+        pages: [...ownSet(nodeId).pages, ...all.pages],
+      }),
+    };
+  }
+
+  return {
+    read,
+    async page(nodeId, digest) {
+      const { pages } = (await read([nodeId])).paged(nodeId);
+      const found = pages.find((page) => page.digest === digest);
+      if (found === undefined) throw new FairleadError("NOT_FOUND", "no head of this node names such a page");
+      return found.bytes;
+    },
+  };
+}
+
+/** `dated` newest first. */
+function pagedSet(oldestFirst: readonly Row[]): PagedSet {
+  if (oldestFirst.length === 0) return NOTHING;
+  const { pages, rest } = pageRevocations(oldestFirst.map(({ kind, id }) => ({ id, kind })));
+  if (pages.length > REVOCATION_PAGES_MAX / 2)
+    throw new FairleadError("INTERNAL", `${oldestFirst.length} revocations are more than a head can name`);
+  return {
+    dated: oldestFirst.map(({ kind, id, at }) => ({ kind, id, at: at.getTime() })).toReversed(),
+    rest,
+    pages: pages.map(sealPage), // (2)
+  };
+}

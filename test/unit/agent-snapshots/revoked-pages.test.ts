@@ -1,0 +1,115 @@
+// More revocations than a head names itself: they come in pages, and until all are here nobody knows (SNAP-10).
+import { readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import {
+  pageRevocations,
+  REVOCATIONS_PER_PAGE,
+  type Revocation,
+} from "../../../src/core/snapshot/revocation.ts";
+import { sealPage } from "../../../src/trust/revocation-page.ts";
+import { headFrame } from "../../support/snapshot-frames.ts";
+import { NODE, NOW, PROFILE } from "../../support/trust.ts";
+import { openTrustingDoor, type Door } from "./door.ts";
+
+/** The oldest is this node's own service; thousands of peers came after it. */
+const MANY: readonly Revocation[] = [
+  { kind: "service_assignment", id: PROFILE },
+  ...Array.from({ length: 5_000 }, (_, at) => ({ kind: "peer", id: `peer-${at}` }) as const),
+];
+const { pages, rest } = pageRevocations(MANY);
+const sealed = pages.map(sealPage);
+
+const headAt = (door: Door, later: number) =>
+  headFrame(door.keys, {
+    issuedAt: NOW + later,
+    revoked: [...rest],
+    pages: sealed.map(({ digest }) => digest),
+  });
+const offer = (door: Door, offered = sealed) => {
+  for (const { digest, bytes } of offered) door.pages.set(digest, bytes);
+};
+const asked = (door: Door) => {
+  const gate = door.keeper().ask("create_service_authority", { kind: "service_assignment", id: PROFILE });
+  return gate.kind === "open" ? "open" : gate.code;
+};
+
+test("SNAP-10: of thousands of revocations the oldest is refused still, also after a restart", async () => {
+  const door = await openTrustingDoor();
+  offer(door);
+  expect(asked(door)).toBe("open");
+  await door.poll({ head: headAt(door, 1) });
+  expect([door.store().revoked().length, asked(door)]).toEqual([MANY.length, "AUTHORITY_REVOKED"]);
+  door.pages.clear(); // what was fetched once lies on the disk
+  await door.restart();
+  door.contact().answered();
+  expect([door.store().revoked().length, asked(door), door.store().isHeadFresh()]).toEqual([
+    MANY.length,
+    "AUTHORITY_REVOKED",
+    true,
+  ]);
+});
+
+test("SNAP-10: while a page is missing no head counts as fresh, and what was revoked before stays so", async () => {
+  const door = await openTrustingDoor();
+  await door.poll({
+    head: headFrame(door.keys, { issuedAt: NOW + 1, revoked: [{ kind: "node_identity", id: NODE }] }),
+  });
+  offer(door, sealed.slice(1));
+  await door.poll({ head: headAt(door, 2) });
+  expect([door.store().isHeadFresh(), asked(door)]).toEqual([false, "AUTHORITY_REVOKED"]);
+  offer(door);
+  await door.poll(); // a poll that brings nothing new fetches what is missing
+  expect(door.store().isHeadFresh()).toBe(true);
+  expect(door.store().revoked()).not.toContainEqual({ kind: "node_identity", id: NODE });
+});
+
+test("SNAP-10: while a page is missing nothing of high risk is done (HEAD_STALE)", async () => {
+  const door = await openTrustingDoor();
+  await door.poll({ head: headAt(door, 1) });
+  expect(asked(door)).toBe("HEAD_STALE");
+});
+
+test("SNAP-10: a page with other bytes than the head names is not taken, in a poll or on the disk", async () => {
+  const door = await openTrustingDoor();
+  offer(door);
+  door.pages.set(sealed[0]!.digest, sealed[1]!.bytes);
+  await door.poll({ head: headAt(door, 1) });
+  expect(door.store().isHeadFresh()).toBe(false);
+  offer(door);
+  await door.poll();
+  expect(door.store().isHeadFresh()).toBe(true);
+  const frames = join(door.dataDir, "snapshots", "frames");
+  const files = (await readdir(frames)).filter((name) => name.endsWith(".page"));
+  expect(files).toHaveLength(sealed.length);
+  await writeFile(join(frames, files[0]!), "[]");
+  await rm(join(frames, files[1]!));
+  await door.restart();
+  door.contact().answered();
+  expect(door.store().isHeadFresh()).toBe(false);
+  await door.poll();
+  expect([door.store().isHeadFresh(), asked(door)]).toEqual([true, "AUTHORITY_REVOKED"]);
+});
+
+test("SNAP-10: pages that no head names any more are removed", async () => {
+  const door = await openTrustingDoor();
+  offer(door);
+  await door.poll({ head: headAt(door, 1) });
+  const few = sealed.slice(0, 2);
+  await door.poll({
+    head: headFrame(door.keys, { issuedAt: NOW + 2, pages: few.map(({ digest }) => digest) }),
+  });
+  await door.restart();
+  const files = await readdir(join(door.dataDir, "snapshots", "frames"));
+  expect(files.filter((name) => name.endsWith(".page"))).toHaveLength(2);
+});
+
+test("SNAP-10: paging leaves nothing out, at every size around a page", () => {
+  for (const size of [0, 1, REVOCATIONS_PER_PAGE, REVOCATIONS_PER_PAGE + 1, 3 * REVOCATIONS_PER_PAGE]) {
+    const all = MANY.slice(0, size);
+    const paged = pageRevocations(all);
+    expect([...paged.pages.flat(), ...paged.rest]).toEqual(all);
+    expect(paged.rest.length).toBeLessThanOrEqual(REVOCATIONS_PER_PAGE);
+    expect(paged.pages.every((page) => page.length === REVOCATIONS_PER_PAGE)).toBe(true);
+  }
+});
