@@ -18,6 +18,7 @@ const PARTS = {
   // Interactive shells that the guides are pasted into, and the terminal around them.
   tmux: "/usr/bin/tmux",
   zsh: "/usr/bin/zsh",
+  libfaketime: "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
   // Without a font, screenshots show empty boxes.
   "fonts-dejavu-core": "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
 } as const;

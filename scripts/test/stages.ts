@@ -67,6 +67,7 @@ export const STAGES: readonly Stage[] = [
     "haproxy",
     "tmux",
     "zsh",
+    "libfaketime",
   ),
   withServices("crowd", (args) => vitest("crowd", args)),
 ];

@@ -41,7 +41,14 @@ interface Connection {
   readonly left: AbortController;
 }
 
-export function openReplicas({ first, others, tls, undated, lot, clock = systemClock }: ReplicaOptions): Replicas {
+export function openReplicas({
+  first,
+  others,
+  tls,
+  undated,
+  lot,
+  clock = systemClock,
+}: ReplicaOptions): Replicas {
   const connections = new Map<string, Connection>();
   let heldUntil = -Infinity;
   let current = new URL(first).origin;

@@ -47,6 +47,8 @@ export interface LeafRequest {
   readonly spki: Uint8Array;
   readonly now: number;
   readonly lifetimeMs: number;
+  /** Where it is valid for longer than from now. */
+  readonly notBefore?: Date;
 }
 
 export interface KeyPairPem {
@@ -133,6 +135,7 @@ export async function issueLeaf(issuer: Issuer, request: LeafRequest): Promise<X
   const own = new PublicKey(Buffer.from(request.spki));
   return X509CertificateGenerator.create({
     ...frame(request.commonName, request.now, request.lifetimeMs),
+    ...(request.notBefore === undefined ? {} : { notBefore: request.notBefore }),
     issuer: issuer.certificate.subject,
     publicKey: own,
     signingKey: issuer.key,

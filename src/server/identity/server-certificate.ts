@@ -77,6 +77,8 @@ async function issue(ca: SiteCa, names: readonly SubjectName[], now: number): Pr
     spki,
     now,
     lifetimeMs,
+    // A server that starts ahead of its nodes must hear them to find out.
+    notBefore: ca.server.certificate.notBefore,
   });
   return { key: pem, cert: [leaf.toString("pem"), ca.server.certificatePem, ca.rootPem].join("\n") };
 }

@@ -15,6 +15,12 @@ export interface AgentOptions {
   readonly program: { readonly version: string };
 }
 
+interface StartOptions {
+  readonly stderr?: string;
+  /** More of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Not yet running: it has to be started, this one or another. */
 export async function addAgent(lab: Lab, { name, profile, labels, program }: AgentOptions) {
   const folder = join(lab.folder, name);
@@ -40,9 +46,9 @@ export async function addAgent(lab: Lab, { name, profile, labels, program }: Age
     configPath,
     tokenFile,
     /** The shipped bundle. */
-    startAgent: (options: { readonly stderr?: string } = {}): Promise<ProcessIdentity> =>
+    startAgent: ({ env = {}, ...options }: StartOptions = {}): Promise<ProcessIdentity> =>
       lab.processes.start(`agent-${name}`, NODE, [FAIRLEAD, "agent", "--config", configPath], {
-        env: commandEnv(lab.home),
+        env: { ...commandEnv(lab.home), ...env },
         ...options,
       }),
     reported: () => reported(lab, name, program.version),

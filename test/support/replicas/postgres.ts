@@ -11,13 +11,19 @@ import { freePort } from "../programs/free-port.ts";
 
 export type SharedPostgres = Awaited<ReturnType<typeof startSharedPostgres>>;
 
-export async function startSharedPostgres(folder: string, processes: LabProcesses) {
+/** `env`: more of its environment. */
+export async function startSharedPostgres(
+  folder: string,
+  processes: LabProcesses,
+  env: Readonly<Record<string, string>> = {},
+) {
   const dataDir = join(folder, "database");
   await mkdir(dataDir, { mode: 0o711 });
   const home = await openHome(dataDir);
   const { program, socket } = await preparePostgres(home);
   const port = await freePort();
-  const { file, args, ...options } = program.command;
+  const { file, args, ...command } = program.command;
+  const options = { ...command, env: { ...command.env, ...env } };
   const ours = ["listen_addresses=127.0.0.1", "max_connections=200", "fsync=off"];
   const changed = args.map((arg) => (arg === "5432" ? String(port) : arg));
   let running: ProcessIdentity;

@@ -37,7 +37,7 @@ export async function startRestateCluster(folder: string, processes: LabProcesse
       ...SMALL_RESTATE,
       RESTATE_LISTEN_MODE: "tcp",
       RESTATE_CLUSTER_NAME: "replicas",
-      RESTATE_DEFAULT_REPLICATION: "2",
+      RESTATE_DEFAULT_REPLICATION: String(Math.min(2, size)),
       RESTATE_AUTO_PROVISION: String(index === 0),
       RESTATE_METADATA_CLIENT__ADDRESSES: JSON.stringify(ports.map((each) => at(each.fabric))),
       RESTATE_BIND_IP: "127.0.0.1",

@@ -1,0 +1,132 @@
+// Clocks that jump under a real server, its database and real agents (SNAP-17): nothing is signed ahead, and afterwards
+// every node takes commands again.
+
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { stopProcess, type ProcessIdentity } from "../../../src/host/process-identity.ts";
+import { startClockSite, type ClockSite } from "../../support/clocks/clock-site.ts";
+import { movedTime } from "../../support/clocks/moved-time.ts";
+import { eventually } from "../../support/lab/eventually.ts";
+import { addNode, type LabNode } from "../../support/lab/node.ts";
+import { completed, endingOf, startRollout } from "../../support/lab/rollout.ts";
+
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+
+let site: ClockSite;
+let nodes: LabNode[];
+let agents: ProcessIdentity[];
+let version = 1;
+
+beforeAll(async () => {
+  site = await startClockSite();
+  nodes = await Promise.all(["a", "b", "c"].map(async (name) => addNode(site, { name })));
+  agents = await Promise.all(nodes.map(async (node) => node.startAgent()));
+  await Promise.all(nodes.map(async (node) => node.reported()));
+}, 240_000);
+afterAll(() => site?.stop(), 60_000);
+
+/** Every node takes a command, and runs what it asks for. */
+async function upgradeAll(): Promise<void> {
+  const from = `${version}.0.0`;
+  const to = site.origin.publish(`${(version += 1)}.0.0`);
+  const id = await startRollout(site, { from, to });
+  expect(await endingOf(site, id)).toEqual(completed(nodes));
+}
+
+const signs = () => eventually("the server signs", async () => (await site.reasons()) === "");
+const stops = (why: string) =>
+  eventually(`the server stops: ${why}`, async () => {
+    const reasons = await site.reasons();
+    return reasons.includes("CLOCK_DISAGREES") && reasons.includes(why);
+  });
+/** In seconds, by the true time of this process. */
+async function newestSignedAhead(): Promise<number> {
+  const [row] = await site.db<{ newest: Date }[]>`select max(issued_at) as newest from snapshots`;
+  return Math.round((row!.newest.getTime() - Date.now()) / 1000);
+}
+const isIncidentOpen = async (): Promise<boolean> => {
+  const open =
+    await site.db`select 1 from incidents where category = 'clock_disagrees' and status <> 'resolved'`;
+  return open.length === 1;
+};
+
+test("SNAP-17: a fleet whose clocks agree is upgraded", upgradeAll, 120_000);
+
+test.each([
+  ["12 hours", 12 * HOUR_S],
+  ["400 days", 400 * DAY_S],
+])(
+  "SNAP-17: a server and its database that jump %s ahead sign nothing ahead, and every node takes commands when they are back",
+  async (_how, seconds) => {
+    await site.time.move(seconds);
+    await stops("ahead of the monotonic clock");
+    await site.operator.fairlead("model", "set", "organization", `during-${seconds}`);
+    await eventually("the incident is open", isIncidentOpen);
+    await site.time.move(0);
+    await signs();
+    expect(await newestSignedAhead()).toBeLessThan(120);
+    await eventually("the incident is resolved", async () => !(await isIncidentOpen()));
+    await upgradeAll();
+  },
+  180_000,
+);
+
+test("SNAP-17: a server that starts 12 hours ahead is stopped by its first nodes, and what it signed is signed again", async () => {
+  await site.stopServer();
+  await site.time.move(12 * HOUR_S);
+  await site.startServerAgain();
+  await stops("ahead of the clocks of most nodes");
+  await site.time.move(0);
+  await signs(); // the nodes vouch for the clock that was corrected
+  await eventually("nothing is signed ahead", async () => (await newestSignedAhead()) < 120);
+  await upgradeAll();
+}, 240_000);
+
+test("SNAP-17: an agent that starts a year ahead takes commands when its clock is corrected", async () => {
+  const time = await movedTime(join(site.folder, "time-late"));
+  const node = await addNode(site, { name: "late", version: `${version}.0.0` });
+  const first = await node.startAgent({ env: time.env });
+  await node.reported();
+  await stopProcess(first, { graceMs: 20_000 });
+  await time.move(365 * DAY_S);
+  agents.push(await node.startAgent({ env: time.env }));
+  await eventually("the agent fails to connect", async () =>
+    (await readFile(join(site.folder, "agent-late.log"), "utf8")).includes("poll failed"),
+  );
+  await time.move(0);
+  nodes = [...nodes, node];
+  await upgradeAll();
+}, 180_000);
+
+test("SNAP-17: a node whose clock starts in 1970 enrolls and takes commands", async () => {
+  const time = await movedTime(join(site.folder, "time-1970"));
+  await time.move(10 - Date.now() / 1000);
+  const node = await addNode(site, { name: "epoch", version: `${version}.0.0` });
+  agents.push(await node.startAgent({ env: time.env }));
+  await node.reported();
+  nodes = [...nodes, node];
+  await upgradeAll();
+}, 180_000);
+
+/** Restate keeps real time, and its calls to a server of another month are refused as too old: no rollout here. */
+test("SNAP-17: a fleet that was switched off for a month comes up with new certificates, and applies what is signed for it now", async () => {
+  for (const agent of agents.splice(0)) await stopProcess(agent, { graceMs: 20_000 });
+  await site.stopServer();
+  await site.time.move(31 * DAY_S);
+  await site.startServerAgain();
+  for (const node of nodes) agents.push(await node.startAgent({ env: site.time.env }));
+  await eventually("every node is heard, with a certificate and an assignment of this month", async () => {
+    const [row] = await site.db<{ heard: number; renewed: number; applied: number }[]>`
+      select count(*) filter (where hb.received_at > now() - interval '1 minute') as heard,
+        count(*) filter (where c.not_after > now()) as renewed,
+        count(*) filter (where s.issued_at > now() - interval '1 day'
+          and (hb.applied->'service_assignment'->>'version')::bigint = s.config_version) as applied
+      from nodes n join node_heartbeats hb on hb.node_id = n.id
+      join snapshots s on s.node_id = n.id and s.scope_type = 'service_assignment'
+      join lateral (select max(not_after) as not_after from node_certificates where node_id = n.id) c on true`;
+    return [row!.heard, row!.renewed, row!.applied].every((count) => count === nodes.length);
+  });
+  expect(await site.reasons()).not.toContain("CLOCK_DISAGREES");
+}, 300_000);

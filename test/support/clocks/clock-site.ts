@@ -1,0 +1,111 @@
+/**
+ * A site whose server and database live by a clock that tests move; Restate's binary is static and keeps real time. It is
+ * a lab too, so that nodes and rollouts are the lab's own; each agent may have a clock of its own.
+ */
+import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildAgent } from "../../../scripts/build.mjs";
+import { commandEnv, FAIRLEAD, NODE } from "../../../src/demo/command.ts";
+import { silentLogger } from "../../../src/host/log.ts";
+import { stopProcess, type ProcessIdentity } from "../../../src/host/process-identity.ts";
+import { openDatabase, type Database } from "../../../src/server/db/database.ts";
+import { eventually } from "../lab/eventually.ts";
+import type { Lab } from "../lab/lab.ts";
+import { fairlead, openOperator } from "../lab/operator.ts";
+import { labOrigin } from "../lab/origin.ts";
+import { labProcesses, processesAround } from "../lab/processes.ts";
+import { freePort } from "../programs/free-port.ts";
+import { startSharedPostgres } from "../replicas/postgres.ts";
+import { startRestateCluster } from "../replicas/restate-cluster.ts";
+import { movedTime, type MovedTime } from "./moved-time.ts";
+
+export interface ClockSite extends Lab {
+  readonly time: MovedTime;
+  /** Reads rows by the moved clock's own `now()`. */
+  readonly db: Database;
+  stopServer(): Promise<void>;
+  /** Why the server is not ready. */
+  reasons(): Promise<string>;
+}
+
+export async function startClockSite(): Promise<ClockSite> {
+  await buildAgent();
+  const folder = await mkdtemp(join(tmpdir(), "fl-c-")); // short enough for a socket below it
+  await chmod(folder, 0o711); // PostgreSQL's account passes through
+  const [home, configDir, dataDir] = ["operator", "manifests", "server"].map((name) => join(folder, name));
+  for (const path of [home!, configDir!]) await mkdir(path, { mode: 0o700 });
+  const time = await movedTime(join(folder, "time"));
+  const processes = labProcesses(folder, [folder]);
+  const [postgres, restate] = await Promise.all([
+    startSharedPostgres(folder, processes, time.env),
+    startRestateCluster(folder, processes, 1),
+  ]);
+  const ports = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const [operators, agents, enroll, handlers] = ports.map((port) => `127.0.0.1:${port}`);
+  const flags = [
+    ["--database-url", postgres.url, "--restate-url", restate.ingress[0]!],
+    ["--restate-admin-url", restate.admin[0]!, "--restate-identity", restate.identityKey],
+    ["--data-dir", dataDir!, "--config-dir", configDir!, "--handlers-listen", handlers!],
+    ["--listen", operators!, "--agent-listen", agents!, "--enroll-listen", enroll!],
+  ].flat();
+  let server: ProcessIdentity;
+  let starts = 0;
+
+  async function startServer(): Promise<void> {
+    const name = `server-${++starts}`;
+    const env = { ...commandEnv(home!), ...time.env };
+    server = await processes.start(name, NODE, [FAIRLEAD, "server", ...flags], { env });
+    await processes.signOf(name, server, async () =>
+      (await readFile(join(folder, `${name}.out`), "utf8")).includes("\n"),
+    );
+  }
+
+  const url = `http://${operators}`;
+  const readiness = async () => (await (await fetch(`${url}/readyz`)).json()) as { reasons: string[] };
+  await startServer();
+  const secret = join(dataDir!, "first-run-secret");
+  const init = [
+    "--server",
+    url,
+    "--first-run-secret-file",
+    secret,
+    "--keys-dir",
+    join(folder, "keys"),
+    "--demo",
+  ];
+  const ran = await fairlead(home!, "init", ...init);
+  if (ran.code !== 0) throw new Error(`init: ${ran.err}`);
+  await eventually("the server is ready", async () => (await readiness()).reasons.length === 0);
+  const operator = await openOperator(home!);
+  const origin = await labOrigin();
+  const db = openDatabase({ url: postgres.url, poolMax: 2 }, silentLogger);
+  return {
+    folder,
+    home: home!,
+    configDir: configDir!,
+    dataDir: dataDir!,
+    enrollUrl: `https://${enroll}`,
+    operator,
+    origin,
+    processes,
+    time,
+    db,
+    reasons: async () => (await readiness()).reasons.join("; "),
+    server: () => server,
+    startServerAgain: startServer,
+    stopServer: async () => void (await stopProcess(server, { graceMs: 20_000 })),
+    async stop() {
+      operator.close();
+      await db.end({ timeout: 1 });
+      await stopProcess(server, { graceMs: 20_000 });
+      await restate.killAll();
+      await processes.stopAll();
+      await origin.close();
+      const left = await processesAround([folder]);
+      await postgres.remove();
+      await rm(folder, { recursive: true, force: true });
+      if (left.length > 0) throw new Error(`left running: ${JSON.stringify(left)}`);
+    },
+  };
+}
