@@ -4,11 +4,18 @@ import { isBuiltin } from "node:module";
 import { rolldown } from "rolldown";
 import { inRoot } from "./root.mjs";
 
-/** Imported by the `fairlead` command, the bundle offers main; started by itself, it calls it. */
+/**
+ * Imported by the `fairlead` command, the bundle offers main; started by itself, it calls it. A Node that is too old does
+ * not know `import.meta.main` and has to be told so, too: its users would see nothing happen.
+ */
 const START = `
+  import { realpathSync } from "node:fs";
+  import { fileURLToPath } from "node:url";
   import { main } from "${inRoot("src/agent/main.ts")}";
   export { main };
-  if (import.meta.main) {
+  const isStarted = () =>
+    process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(import.meta.url));
+  if (import.meta.main ?? isStarted()) {
     const code = await main(process.argv.slice(2));
     if (typeof code === "number") process.exitCode = code;
   }

@@ -168,7 +168,7 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
       link = connect(next);
     },
   });
-  await Promise.all([pollForever(), pulse.run(signal), outbox.run(signal), renewal]);
+  await Promise.all([pollForever(), pulse.run(signal), outbox.run(signal), runner.watch(signal), renewal]);
   await runner.idle();
   link.close();
 }

@@ -21,6 +21,7 @@ Options:
   --status          print what this node holds and may do while nobody answers, and leave
   --json            print the status as JSON
   --stop-programs   stop the programs that the config names, and leave; they outlive the agent otherwise
+  --version         print the agent's version
   --help            show this
 
 Example:

@@ -22,6 +22,10 @@ import type { Programs } from "./programs/programs.ts";
 import { ensureRunning } from "./upgrade/ensure-running.ts";
 import { noteStartedAlone } from "./upgrade/started-alone.ts";
 
+/** A program that cannot be started is tried again, later each time. */
+const WATCH_RETRY_MS_MIN = 10_000;
+const WATCH_RETRY_MS_MAX = 10 * 60_000;
+
 export interface StarterDeps {
   readonly stateDir: string;
   readonly programs: Programs;
@@ -105,8 +109,26 @@ export function createProgramStarter(deps: StarterDeps) {
     deps.beat();
   }
 
+  /** When each program is looked at again: after a start that failed, later each time. */
+  const lookAt = new Map<ProfileId, { readonly at: number; readonly waitMs: number }>();
+
+  /** Starts a program whose shim was killed and which has ended since (ROLL-6). One that still runs is left alone. */
+  async function watch(profile: ProfileId, signal: AbortSignal): Promise<void> {
+    const { at, waitMs } = lookAt.get(profile) ?? { at: 0, waitMs: WATCH_RETRY_MS_MIN };
+    if (clock.monotonic() < at) return;
+    try {
+      if ((await programs.adapter(profile).isLost?.()) !== true) return void lookAt.delete(profile);
+    } catch (error) {
+      return log.error("the runtime does not answer", { profile, what: "supervision", error });
+    }
+    log.warn("program and shim are gone; starting it again", { profile });
+    lookAt.set(profile, { at: clock.monotonic() + waitMs, waitMs: Math.min(waitMs * 2, WATCH_RETRY_MS_MAX) });
+    await ensure(profile, signal);
+  }
+
   return {
     ensure,
+    watch,
     /** Those that wait for the gate; they are asked for once. */
     takeWaiting(): ProfileId[] {
       const profiles = [...waiting];

@@ -32,6 +32,7 @@ import { forbidForward, leftOverJob } from "./upgrade/left-over.ts";
 import type { UpgradeDeps } from "./upgrade/run.ts";
 
 const ASK_AGAIN_MS = 500;
+const WATCH_MS = 5_000;
 
 export interface RunnerDeps {
   readonly stateDir: string;
@@ -193,6 +194,11 @@ export function createRunner(deps: RunnerDeps) {
     /** The situation may have changed: what waited for the gate asks again. */
     reconsider(signal: AbortSignal): void {
       for (const profile of starter.takeWaiting()) queue(() => starter.ensure(profile, signal), signal);
+    },
+    /** For as long as the agent lives: a program that lost its shim is started again when it ends. */
+    async watch(signal: AbortSignal): Promise<void> {
+      while ((await sleep(WATCH_MS, signal)) === "elapsed")
+        for (const profile of programs.all()) queue(() => starter.watch(profile, signal), signal);
     },
     start: queueJob,
     idle: () => current,

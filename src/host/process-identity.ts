@@ -35,6 +35,10 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return seen !== undefined && seen.startTime === identity.startTime && !seen.zombie; // (2)
 }
 
+/** Whether the machine has not been rebooted since that process was seen. */
+export const isOfThisBoot = ({ startTime }: ProcessIdentity): boolean =>
+  process.platform === "linux" && startTime.startsWith(`${bootId()}:`);
+
 export interface KillOptions {
   /** Signal the whole process group that this process leads. */
   readonly group?: boolean;

@@ -35,6 +35,9 @@ export const Launch = z.object({
   /** The machine's own environment for the program; the run's values win. */
   machine_env: RunSpec.shape.env,
   stop_grace_ms: z.int().min(0),
+  /** Of the same program before this launch: a shim that was killed does not hide a crash loop. */
+  restarts: z.int().min(0).default(0),
+  restarted_at: z.array(Instant).default([]),
   backoff: Backoff,
   log_bytes_max: z
     .int()
@@ -66,6 +69,8 @@ export const ShimState = z.object({
   error: z.object({ code: z.custom<ErrorCode>(isErrorCode), message: z.string() }).nullable(),
 });
 export type ShimState = z.infer<typeof ShimState>;
+
+export const RESTARTS_LISTED_MAX = 50;
 
 export const SHIM_LOCK = "shim";
 export const launchPath = (folder: string): string => join(folder, "launch.json");

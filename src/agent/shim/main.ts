@@ -70,7 +70,7 @@ async function serve(folder: string, launch: Launch, stopping: AbortSignal, log:
   }
 }
 
-function firstState({ number, fingerprint }: Launch): ShimState {
+function firstState({ number, fingerprint, restarts, restarted_at }: Launch): ShimState {
   const shim = identityOf(process.pid);
   if (shim === undefined) throw new FairleadError("INTERNAL", "this process cannot see itself in /proc");
   return {
@@ -82,8 +82,8 @@ function firstState({ number, fingerprint }: Launch): ShimState {
     started_at: null,
     fingerprint,
     executable: null,
-    restarts: 0,
-    restarted_at: [],
+    restarts,
+    restarted_at,
     last_exit: null,
     error: null,
   };

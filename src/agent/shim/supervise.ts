@@ -9,7 +9,7 @@ import { type Clock, sleep } from "../../host/clock.ts";
 import { killProcess, type ProcessIdentity } from "../../host/process-identity.ts";
 import { type VerifiedProgram, spawnVerified } from "./descriptor.ts";
 import { environmentOf, type Surroundings } from "./environment.ts";
-import type { LastExit, Launch, ShimState } from "./files.ts";
+import { type LastExit, type Launch, RESTARTS_LISTED_MAX, type ShimState } from "./files.ts";
 import { claimInstance } from "./instance.ts";
 import type { ProgramLog } from "./program-log.ts";
 
@@ -25,15 +25,14 @@ export interface SuperviseDeps {
   readonly note: (change: Partial<ShimState>) => Promise<void>;
 }
 
-const RESTARTS_LISTED_MAX = 50;
 const LAST_WORDS_MS = 200;
 
 export async function supervise(deps: SuperviseDeps): Promise<void> {
   const { launch, clock, stopping, note } = deps;
-  const restarted_at: string[] = [];
+  const restarted_at: string[] = [...launch.restarted_at];
   let waitMs = launch.backoff.first_ms;
-  for (let restarts = 0; !stopping.aborted; restarts++) {
-    if (restarts > 0) {
+  for (let { restarts } = launch; !stopping.aborted; restarts++) {
+    if (restarts > launch.restarts) {
       restarted_at.push(isoNow(clock));
       await note({ restarts, restarted_at: restarted_at.slice(-RESTARTS_LISTED_MAX) }); // (2)
     }

@@ -88,6 +88,11 @@ export interface RuntimeAdapter {
   isRunning(): Promise<boolean>;
   /** Whether someone would restart it. */
   isSupervised(): Promise<boolean>;
+  /**
+   * Whether the program should run, and nothing that lives would start it. A runtime whose own supervisor outlives the
+   * agent has none of it: there, a program that is off was switched off by somebody.
+   */
+  isLost?(): Promise<boolean>;
   running(): Promise<RunningProgram | null>;
   supervision(): Promise<Supervision>;
 }

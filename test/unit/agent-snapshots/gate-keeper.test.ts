@@ -4,6 +4,7 @@ import { createContact } from "../../../src/agent/degraded/contact.ts";
 import { createGateKeeper, type SituationSource } from "../../../src/agent/degraded/gate-keeper.ts";
 import { observeLink } from "../../../src/agent/degraded/observed-link.ts";
 import type { Link } from "../../../src/agent/link/link.ts";
+import { createProgramStarter } from "../../../src/agent/program-starter.ts";
 import { readStartedAlone } from "../../../src/agent/upgrade/started-alone.ts";
 import { createRunner } from "../../../src/agent/upgrade-runner.ts";
 import { FairleadError } from "../../../src/core/errors.ts";
@@ -241,4 +242,45 @@ test("SNAP-10: cut off, a program whose service is known to be revoked is not st
   runner.resume(never);
   await runner.idle();
   expect([machine.starts, noted[0]?.code]).toEqual([0, "AUTHORITY_REVOKED"]);
+});
+
+test("ROLL-6: a program that is lost and cannot be started is tried again later each time, and not while it runs", async () => {
+  const time = { now: 0 };
+  const world = { lost: true, starts: 0 };
+  const contact = createContact({ now: () => NOW, monotonic: () => time.now });
+  contact.answered();
+  contact.settle();
+  const adapter = {
+    isLost: async () => world.lost,
+    isSupervised: async () => false,
+    measure: async () => digestOf("installed"),
+    start: async () => {
+      world.starts += 1;
+      throw new Error("it does not start");
+    },
+  };
+  const starter = createProgramStarter({
+    stateDir: await temporaryFolder(),
+    programs: { config: () => ({ run: {} }), adapter: () => adapter } as never,
+    ledger: { noteRejection: async () => undefined },
+    keeper: createGateKeeper(source(), contact),
+    contact,
+    clock: { now: () => NOW, monotonic: () => time.now },
+    log: silentLogger,
+    fs: nodeFileSystem,
+    beat: () => undefined,
+  });
+  const startsAt: number[] = [];
+  for (; time.now < 200_000; time.now += 5_000) {
+    const before = world.starts;
+    await starter.watch(PROFILE, never);
+    if (world.starts > before) startsAt.push(time.now / 1000);
+  }
+  expect(startsAt).toEqual([0, 10, 30, 70, 150]);
+  world.lost = false;
+  for (; time.now < 2_000_000; time.now += 5_000) await starter.watch(PROFILE, never);
+  expect(world.starts).toBe(5);
+  world.lost = true; // it had recovered: the first retry comes at once
+  await starter.watch(PROFILE, never);
+  expect(world.starts).toBe(6);
 });

@@ -49,6 +49,7 @@ export function processAdapter({
     stop: shim.stop,
     isRunning: shim.isRunning,
     isSupervised: shim.isSupervised,
+    isLost: shim.isLost,
     running: async () => (await observe(folder)).running,
     supervision: async () => observe(folder),
   };

@@ -11,11 +11,24 @@ import { type Clock, sleep } from "../../../../host/clock.ts";
 import { type FileSystemPort, nodeFileSystem } from "../../../../host/file-system-port.ts";
 import { ensureDirectory, readJsonIfThere, writeJsonDurable } from "../../../../host/files.ts";
 import { lockHolder } from "../../../../host/lock-file.ts";
-import { isAlive, type ProcessIdentity, stopProcess } from "../../../../host/process-identity.ts";
+import {
+  isAlive,
+  isOfThisBoot,
+  type ProcessIdentity,
+  stopProcess,
+} from "../../../../host/process-identity.ts";
 import type { ProcessProgram } from "../../../programs/config.ts";
-import { Backoff, Launch, launchPath, SHIM_LOCK, shimLogPath, type ShimState } from "../../../shim/files.ts";
+import {
+  Backoff,
+  Launch,
+  launchPath,
+  RESTARTS_LISTED_MAX,
+  SHIM_LOCK,
+  shimLogPath,
+  type ShimState,
+} from "../../../shim/files.ts";
 import type { StartRequest } from "../../port.ts";
-import { readState } from "./observe.ts";
+import { observe, readState } from "./observe.ts";
 import { findProcesses } from "./processes.ts";
 import { spawnShim } from "./spawn-shim.ts";
 
@@ -36,6 +49,8 @@ export interface Supervisor {
   stop(signal: AbortSignal): Promise<void>;
   isSupervised(): Promise<boolean>;
   isRunning(): Promise<boolean>;
+  /** Wanted, and neither the program nor its shim lives: only a start brings it back. */
+  isLost(): Promise<boolean>;
   /** What was last wanted. */
   lastLaunch(): Promise<Launch | undefined>;
 }
@@ -68,9 +83,11 @@ export function supervisor(deps: SupervisorDeps): Supervisor {
     const last = await lastLaunch();
     const shim = await lockHolder(folder, SHIM_LOCK);
     if (last !== undefined && shim !== undefined && isLaunchOf(last, request)) return [last, shim]; // (3)
+    const before = await restartsBefore(last, request);
     await stop(signal);
     const next: Launch = {
       ...request,
+      ...before,
       number: (last?.number ?? 0) + 1,
       wanted: "running",
       program: program.install_path,
@@ -85,8 +102,21 @@ export function supervisor(deps: SupervisorDeps): Supervisor {
     return [next, await spawnShim(deps.shimCommand, folder)];
   }
 
+  /** The same program, wanted and without its shim, has ended since: its start is one more restart of it. */
+  async function restartsBefore(last: Launch | undefined, request: StartRequest) {
+    const state = await readState(folder);
+    if (last === undefined || state?.launch !== last.number || !isLaunchOf(last, request)) return NO_RESTARTS;
+    if (!isOfThisBoot(state.shim) || (await observe(folder)).running !== null) return NO_RESTARTS;
+    const restarted_at = [...state.restarted_at, new Date(deps.clock.now()).toISOString()];
+    return { restarts: state.restarts + 1, restarted_at: restarted_at.slice(-RESTARTS_LISTED_MAX) };
+  }
+
   return {
     stop,
+    isLost: async () =>
+      (await lastLaunch())?.wanted === "running" &&
+      !(await isSupervised()) &&
+      (await observe(folder)).running === null,
     lastLaunch,
     isSupervised,
     isRunning: async () => (await isSupervised()) || (await findProcesses(folder)).length > 0,
@@ -94,6 +124,7 @@ export function supervisor(deps: SupervisorDeps): Supervisor {
   };
 }
 
+const NO_RESTARTS = { restarts: 0, restarted_at: [] };
 const LOG_BYTES_MAX = 8 * 1024 * 1024;
 
 const isLaunchOf = ({ wanted, key, fingerprint, run }: Launch, request: StartRequest): boolean =>
@@ -101,7 +132,7 @@ const isLaunchOf = ({ wanted, key, fingerprint, run }: Launch, request: StartReq
 
 async function untilSettled(
   { folder, clock, settleMs = SETTLE_MS }: SupervisorDeps,
-  { number }: Launch,
+  { number, restarts }: Launch,
   shim: ProcessIdentity,
   signal: AbortSignal,
 ): Promise<void> {
@@ -110,7 +141,7 @@ async function untilSettled(
     // Asked before its last word is read. A late shim of an earlier agent may have come first, and serves as well.
     const served = isAlive(shim) || (await lockHolder(folder, SHIM_LOCK)) !== undefined;
     const state = await readState(folder);
-    const program = state?.launch === number ? programOf(state) : undefined;
+    const program = state?.launch === number ? programOf(state, restarts) : undefined;
     if (program === undefined && !served) {
       throw new FairleadError("ACTION_FAILED", `the shim ended at once: see ${shimLogPath(folder)}`);
     }
@@ -123,8 +154,11 @@ async function untilSettled(
 }
 
 /** The program if it lives. Throws when this launch will not settle any more. */
-function programOf({ status, program, restarts, last_exit, error }: ShimState): ProcessIdentity | undefined {
-  if (status === "backoff" || status === "stopped" || restarts > 0) {
+function programOf(
+  { status, program, restarts, last_exit, error }: ShimState,
+  restartsBefore: number,
+): ProcessIdentity | undefined {
+  if (status === "backoff" || status === "stopped" || restarts > restartsBefore) {
     const how =
       last_exit === null
         ? "did not start"
