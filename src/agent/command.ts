@@ -4,11 +4,12 @@ import { EXIT } from "../core/error-codes.ts";
 import { exitCodeOf, FairleadError } from "../core/errors.ts";
 import { systemClock } from "../host/clock.ts";
 import { acquireLock } from "../host/lock-file.ts";
-import { createLogger } from "../host/log.ts";
+import { createLogger, type Logger } from "../host/log.ts";
 import { createShutdown } from "../host/shutdown.ts";
 import { runAgent } from "./agent.ts";
-import { loadConfig } from "./config.ts";
+import { type AgentConfig, loadConfig } from "./config.ts";
 import { openPrograms } from "./programs/open.ts";
+import { shimPrefix } from "./shim-placement.ts";
 import { readStatus, statusText } from "./status.ts";
 import { ensureDirectory } from "../host/files.ts";
 
@@ -56,6 +57,7 @@ export async function runCommand(argv: string[]): Promise<number> {
 async function serve(configPath: string): Promise<number> {
   const config = await loadConfig(configPath);
   const log = createLogger({ level: config.log_level, bindings: { agent: config.data_dir } });
+  const placed = await placedShimCommand(config, log);
   await ensureDirectory(config.data_dir, 0o700);
   const lock = await acquireLock(config.data_dir, "agent");
   if (lock.kind === "held")
@@ -63,7 +65,7 @@ async function serve(configPath: string): Promise<number> {
   const shutdown = createShutdown({ log });
   const running = runAgent({
     config,
-    shimCommand: shimCommand(),
+    shimCommand: placed,
     clock: systemClock,
     log,
     signal: shutdown.signal,
@@ -89,6 +91,13 @@ async function stopPrograms(configPath: string): Promise<number> {
   const programs = openPrograms(config, shimCommand(), systemClock, createLogger());
   for (const profile of programs.all()) await programs.adapter(profile).stop(new AbortController().signal);
   return EXIT.ok;
+}
+
+/** Only programs under a shim of ours would end with the agent: systemd and docker keep their own. */
+async function placedShimCommand(config: AgentConfig, log: Logger): Promise<[string, ...string[]]> {
+  const isNeeded = Object.values(config.programs).some(({ runtime }) => runtime === "process");
+  const [first, ...rest] = [...(isNeeded ? await shimPrefix(log) : []), ...shimCommand()];
+  return [first!, ...rest];
 }
 
 /** The way this process was started, with the subcommand in place of the rest. */

@@ -148,6 +148,11 @@ export const UPGRADE_CODES = {
     "invalid",
     "Make `run.args` in the agent's config the arguments that the unit's ExecStart gives, variables written out.",
   ),
+  AGENT_STOP_KILLS: code(
+    500,
+    "failed",
+    "Let the agent run as root, so that it can start programs in scopes of their own, or set KillMode=process in its unit.",
+  ),
   PROGRAM_NOT_RUNNING: code(500, "failed", "The program exited at once: see its log on the node."),
 
   // Health

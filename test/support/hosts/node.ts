@@ -22,6 +22,10 @@ export interface HostNodeOptions {
   readonly profile?: string;
   readonly version?: string;
   readonly origins?: readonly string[];
+  /** Who keeps the program running; a unit of its own unless said. */
+  readonly runtime?: "systemd" | "process";
+  /** More lines of the agent's `[Service]`. */
+  readonly agentService?: readonly string[];
 }
 
 export type HostNode = Awaited<ReturnType<typeof addHostNode>>;
@@ -31,22 +35,30 @@ const programUnit = [
   [`Environment=PATH=${PATH} PORT=${PORT} COUNTER_FILE=${STARTS}`, "WorkingDirectory=/opt/hello/data"],
 ].flat();
 
-const agentUnit = [
-  ["[Unit]", "Description=Fairlead agent", "[Service]", "Environment=HOME=/root"],
-  [`ExecStart=${NODE} ${FAIRLEAD} agent --config /etc/fairlead/agent.json`, "Restart=always", "RestartSec=1"],
-  ["KillMode=process", "[Install]", "WantedBy=multi-user.target"],
-].flat();
+/** As everybody writes it: KillMode is systemd's own default. */
+const agentUnit = (more: readonly string[]): string[] =>
+  [
+    ["[Unit]", "Description=Fairlead agent", "[Service]", "Environment=HOME=/root"],
+    [
+      `ExecStart=${NODE} ${FAIRLEAD} agent --config /etc/fairlead/agent.json`,
+      "Restart=always",
+      "RestartSec=1",
+    ],
+    [...more, "[Install]", "WantedBy=multi-user.target"],
+  ].flat();
 
 /** Not yet running: its agent has to be started. */
 export async function addHostNode(lab: Lab, host: Host, options: HostNodeOptions) {
   const { name, profile = "hello", version = "1.0.0", origins = [lab.origin.url] } = options;
+  const { runtime = "systemd", agentService = [] } = options;
   const at = (path: string): string => join(host.root, path);
   for (const folder of ["opt/hello/bin", "opt/hello/data", "opt/hello/config", "etc/fairlead"]) {
     await mkdir(at(folder), { recursive: true });
   }
   const program = {
-    runtime: "systemd",
-    unit: UNIT,
+    ...(runtime === "systemd"
+      ? { runtime, unit: UNIT }
+      : { runtime, env: { PATH, PORT: String(PORT), COUNTER_FILE: STARTS } }),
     install_path: INSTALLED,
     data_dir: "/opt/hello/data",
     config_dir: "/opt/hello/config",
@@ -67,7 +79,7 @@ export async function addHostNode(lab: Lab, host: Host, options: HostNodeOptions
   await writeFile(at(INSTALLED), helloProgram(version));
   await chmod(at(INSTALLED), 0o755);
   await writeFile(at(`etc/systemd/system/${UNIT}`), `${programUnit.join("\n")}\n`);
-  await writeFile(at(`etc/systemd/system/${AGENT}`), `${agentUnit.join("\n")}\n`);
+  await writeFile(at(`etc/systemd/system/${AGENT}`), `${agentUnit(agentService).join("\n")}\n`);
   await demand(host, "systemctl", "daemon-reload");
 
   return {
