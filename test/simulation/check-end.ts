@@ -51,7 +51,8 @@ function compensated(table: RolloutTable, node: NodeRow): void {
   if (node.status !== "failed") return;
   holds(node.errorCode !== null, rule, "a failure says why");
   const stays = node.stands === "target";
-  const isTold = critical.length > 0; // its window was closed when it should have gone back
+  // Its window was closed when it should have gone back, or it came late; or only a heartbeat told where it stands.
+  const isTold = critical.length > 0 || node.errorCode === "TIMEOUT";
   const mayStay = !table.rollout().rollbackAllowed || node.previous === null || isTold;
   holds(!stays || mayStay, rule, `${node.nodeId} was left on the target`);
 }

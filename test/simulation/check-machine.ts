@@ -2,8 +2,8 @@
  * Rows against machines: each node has ended in one state, and its machine is what that state says.
  *
  * 1. A row that says where its machine stands is right.
- * 2. A row that does not know says why, and its machine bears it out: it is broken because its way back failed, or it
- *    was given up before it answered, or it refused. Where it then is follows from what it did with its last command.
+ * 2. A row does not know where its machine is only if the machine cannot say it: it is broken, gone for good, runs what
+ *    no row names, or belongs to a later rollout. Where it then is follows from what it did with its last command.
  */
 import { unreachable } from "../../src/core/errors.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
@@ -48,12 +48,16 @@ function expectedOf(node: NodeRow, machine: Machine): readonly Standing[] {
 
 /** (2) */
 function unknownOf(node: NodeRow, machine: Machine): readonly Standing[] {
-  const { errorCode, direction, commandId } = node;
+  const { errorCode, direction, commandId, assigned } = node;
   const verdict = machine.verdictOn(commandId!);
+  if (!machine.isDead(Infinity) && assigned) {
+    const cannotSay = machine.installed() === null || machine.installed() === "broken";
+    return cannotSay ? ["broken", "previous"] : ["elsewhere"];
+  }
   switch (errorCode) {
     case "COMPENSATION_FAILED":
       return verdict === "FAILED_ROLLBACK" ? ["broken"] : [];
-    case "TIMEOUT": // (what it says after it was given up is not read any more)
+    case "TIMEOUT": // (it never said anything again)
       if (verdict === "FAILED_ROLLBACK") return ["broken"];
       if (verdict === "COMPLETED") return [direction === "forward" ? "target" : "previous"];
       return foundOn(node);

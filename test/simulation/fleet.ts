@@ -14,6 +14,8 @@ import { decidedOnly, watchedStep } from "./watch-rollout.ts";
 const MINUTE_MS = 60_000;
 /** Silent for so long, a machine counts as down. */
 const DOWN_AFTER_MS = 3 * MINUTE_MS;
+/** Every machine that lives has beaten by then, and then every command has ended. */
+const HEARD_AFTER_MS = [2 * MINUTE_MS, 60 * MINUTE_MS];
 
 export interface World {
   readonly time: Timeline;
@@ -23,6 +25,7 @@ export interface World {
 
 export function createFleet({ time, random, server }: World) {
   const machines = new Map<string, Machine>();
+  const tables: RolloutTable[] = [];
 
   function addMachines(table: RolloutTable): void {
     const breaking = table.rollout().migrationType === "breaking";
@@ -70,13 +73,19 @@ export function createFleet({ time, random, server }: World) {
   /** Puts a rollout under the drive; `after` sees each step. */
   function run(table: RolloutTable, after: (now: number) => void): (at: number) => void {
     addMachines(table);
+    tables.push(table);
     const step = watchedStep(table);
     let sent = 0;
     const driven: Driven = {
       step(now) {
         listen(table, now);
         step(now);
-        for (; sent < table.commands.length; sent++) dispatch(table, table.commands[sent]!, nudge);
+        for (; sent < table.commands.length; sent++) {
+          const command = table.commands[sent]!;
+          for (const other of tables) if (other !== table) other.supersede(command.nodeId);
+          dispatch(table, command, nudge);
+        }
+        if (table.hasUnknown()) for (const later of HEARD_AFTER_MS) time.after(now + later, hear);
         after(now);
       },
       decideOnly: (now) => decidedOnly(table, now),
@@ -84,6 +93,11 @@ export function createFleet({ time, random, server }: World) {
       wakeAt: table.wakeAt,
     };
     const { nudge } = server.drive(driven);
+    /** What the sweep finds: a heartbeat tells what a node runs that was given up. */
+    function hear(now: number): void {
+      listen(table, server.reachableAt(now));
+      if (table.hasWork()) nudge(server.reachableAt(now));
+    }
     return nudge;
   }
 

@@ -51,7 +51,8 @@ export function settleRollout(
   if (!isActive(rollout.status)) return;
   const kind = nextSignal(table, callsOff && !isComponent);
   if (isComponent && !isOpenToMember(rollout, kind)) return; // its group's to settle
-  mustBeAllowed(kind, refusalOf({ ...rollout, whyCode: rollout.why?.code ?? null }, kind));
+  const facts = { ...rollout, whyCode: rollout.why?.code ?? null, hasOnTarget: table.hasOnTarget() };
+  mustBeAllowed(kind, refusalOf(facts, kind));
   const isOver = rollout.intentNotAfter !== null && rollout.intentNotAfter <= now;
   if (isOver && kind !== "cancel" && kind !== "start") table.renewIntent(now + WINDOW_MS);
   table.signal(kind);

@@ -32,7 +32,8 @@ export function operate({ time, random, server }: World, operated: Operated): vo
     const rollout = table.rollout();
     const closed = rollout.intentNotAfter !== null && rollout.intentNotAfter <= now;
     if (isComponent && !isOpenToMember(rollout, kind)) return;
-    const refused = refusalOf({ ...rollout, whyCode: rollout.why?.code ?? null }, kind) !== null;
+    const facts = { ...rollout, whyCode: rollout.why?.code ?? null, hasOnTarget: table.hasOnTarget() };
+    const refused = refusalOf(facts, kind) !== null;
     if (refused && !random.chance(0.1)) return;
     if (kind === "rollback" && !isActive(rollout.status) && !mayReopen()) return;
     if (closed && RENEWS.includes(kind) && !table.statuses().includes("in_progress") && random.chance(0.8))

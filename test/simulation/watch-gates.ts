@@ -1,5 +1,6 @@
 /** What must hold whenever a batch begins: the gate before it was open, and its threshold not passed. */
 import type { RolloutDecision } from "../../src/core/rollout/decision.ts";
+import { isOnTarget } from "../../src/core/rollout/draft.ts";
 import { isSettled } from "../../src/core/rollout/states.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
 import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
@@ -18,6 +19,8 @@ export interface Step {
   readonly commandsBefore: number;
   readonly table: RolloutTable;
   readonly decision: RolloutDecision;
+  /** It was given up, and its verdict or refusal is read by this step. */
+  readonly isLate: (node: NodeRow) => boolean;
   readonly now: number;
 }
 
@@ -67,15 +70,16 @@ export function gatesHold(step: Step): void {
 }
 
 /** Nodes begin with their own batch, retries too: no batch ever has more nodes at work than it was cut into. */
-function batchHolds({ before, table, decision: { launchBatch } }: Step): void {
+function batchHolds({ before, table, isLate, decision: { launchBatch } }: Step): void {
   const rule = "no batch before its gate";
   const taken = { pending: "pending", retried: "failed", succeeded: "succeeded" } as const;
   for (const [at, { nodeId, status, batchIndex }] of table.nodes.entries()) {
     const was = before[at]!;
     holds(batchIndex === was.batchIndex, rule, `${nodeId} changed its batch`);
     if (status !== "in_progress" || was.status === "in_progress") continue;
-    const isMeant = launchBatch?.index === batchIndex && taken[launchBatch.part] === was.status;
-    holds(isMeant, rule, `${nodeId} of batch ${batchIndex} was launched out of turn`);
+    const isMeant =
+      launchBatch?.index === batchIndex && (taken[launchBatch.part] === was.status || isOnTarget(was));
+    holds(isMeant || isLate(was), rule, `${nodeId} of batch ${batchIndex} was launched out of turn`);
   }
 }
 

@@ -1,6 +1,7 @@
 /** What must hold between any two steps of a rollout. */
 import { deepStrictEqual } from "node:assert";
 import type { RolloutDecision } from "../../src/core/rollout/decision.ts";
+import { isOnTarget } from "../../src/core/rollout/draft.ts";
 import { isActive, isSettled } from "../../src/core/rollout/states.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
 import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
@@ -21,8 +22,11 @@ export function watchedStep(table: RolloutTable): (now: number) => void {
     const applied = table.consumed.length;
     for (const { commandId, body } of table.unreadReports())
       if (body.kind === "verdict") heard.add(commandId);
+    const late = new Set(table.unreadReports().map(({ commandId }) => commandId));
     const decision = table.advance(now);
-    const step = { before, batchBefore: rollout.currentBatch, commandsBefore, table, decision, now };
+    const isLate = (node: NodeRow): boolean => node.errorCode === "TIMEOUT" && late.has(node.commandId!);
+    const batchBefore = rollout.currentBatch;
+    const step = { before, batchBefore, commandsBefore, table, decision, isLate, now };
     if (isIdle) idle(decision);
     last = now;
     // A step does so much at most. What it left is for the next one, which it asks for.
@@ -47,7 +51,7 @@ function idle({ nodes, launches, launchBatch, events }: RolloutDecision): void {
   holds(quiet, "an idle step changes nothing", JSON.stringify({ nodes, launches, launchBatch, events }));
 }
 
-function endsHold({ before, table, decision }: Step, was: string, asked: readonly string[]): void {
+function endsHold({ before, table, decision, isLate }: Step, was: string, asked: readonly string[]): void {
   const rule = "an ended rollout stays ended, a settled node settled";
   const wasEnded = !isActive(was as Parameters<typeof isActive>[0]);
   const reopened = wasEnded && decision.rollout.status !== was;
@@ -56,8 +60,8 @@ function endsHold({ before, table, decision }: Step, was: string, asked: readonl
     const now = table.nodes[index]!;
     if (!isSettled(node.status) || node.status === now.status) continue;
     const isRetry = node.retryRequested && decision.launchBatch?.part === "retried";
-    const isBack = node.status === "succeeded" && decision.launchBatch?.part === "succeeded";
-    holds(isRetry || isBack, rule, `a ${node.status} node became ${now.status}`);
+    const isBack = isOnTarget(node) && decision.launchBatch?.part === "succeeded";
+    holds(isRetry || isBack || isLate(node), rule, `a ${node.status} node became ${now.status}`);
   }
 }
 
@@ -78,13 +82,14 @@ function endingHolds(table: RolloutTable): void {
   holds(!needsApproval || canaryApprovedAt !== null, rule, "completed without its approval");
 }
 
-/** A node that succeeded, or came back, was watched for its whole wait. */
-function observed({ before, table, now }: Step): void {
+/** A node that succeeded, or came back, was watched for its whole wait; not one that is late for its batch. */
+function observed({ before, table, isLate, now }: Step): void {
   const { strategy, healthWaitMs, skipValidation } = table.rollout();
   for (const [index, node] of table.nodes.entries()) {
     if (node.status === before[index]!.status) continue;
     const isForward = node.status === "succeeded" && !skipValidation;
     if (!isForward && node.status !== "rolled_back") continue;
+    if (isLate(before[index]!)) continue;
     const canary = isForward && strategy === "canary" && node.batchIndex === 0;
     const since = node.installedAt ?? Infinity;
     const wait = canary ? 2 * healthWaitMs : healthWaitMs;
@@ -105,7 +110,7 @@ function oneAtATime({ before, commandsBefore, table, decision }: Step): void {
     const free =
       direction === "forward"
         ? was.status === "pending" || was.status === "failed" || was.status === "in_progress"
-        : was.status === "succeeded" || was.phase === "VERIFYING" || reported;
+        : isOnTarget(was) || was.phase === "VERIFYING" || reported;
     holds(free, rule, `${direction} to a node that is ${was.status} ${was.phase ?? ""}`);
   }
   const keys = table.commands.map(({ nodeId, ...each }) => `${nodeId} ${each.direction} ${each.attempt}`);

@@ -84,6 +84,11 @@ export const UPGRADE_CODES = {
     "invalid",
     "The agent's config names no program for this profile: add it there, or enroll the node under another profile.",
   ),
+  NOTHING_TO_ROLL_BACK: code(
+    409,
+    "conflict",
+    "No node runs what this rollout brought: roll back the rollout that did, see `fairlead rollout list`.",
+  ),
   NODE_STEP_FAILED: code(
     500,
     "failed",

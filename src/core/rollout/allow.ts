@@ -3,7 +3,7 @@
  * greys out by it, and `decideRollout` asks it again: between asking and deciding the state may have moved.
  */
 import type { ErrorCode } from "../error-codes.ts";
-import { can, type RolloutStatus, type SignalKind } from "./states.ts";
+import { can, isActive, type RolloutStatus, type SignalKind } from "./states.ts";
 
 export interface SignalFacts {
   readonly status: RolloutStatus;
@@ -12,6 +12,8 @@ export interface SignalFacts {
   readonly cancelRequested: boolean;
   readonly rollbackRequested: boolean;
   readonly rollbackAllowed: boolean;
+  /** Nodes stand on its target, or may: there is something to roll back. */
+  readonly hasOnTarget: boolean;
 }
 
 export interface Refusal {
@@ -54,7 +56,10 @@ function rollbackRefusal({
   whyCode,
   rollbackRequested,
   rollbackAllowed,
+  hasOnTarget,
 }: SignalFacts): Refusal | null {
+  if (!isActive(status) && !hasOnTarget)
+    return { code: "NOTHING_TO_ROLL_BACK", text: "no node of this rollout runs the version that it brought" };
   if (!rollbackAllowed) return { code: "ROLLBACK_REFUSED", text: "the signed intent allows no rollback" };
   if (rollbackRequested) return illegal("a rollback was asked for already");
   return status === "rolling_back" && whyCode !== "INTENT_EXPIRED"

@@ -1,18 +1,45 @@
 /**
- * What agents reported since the last step. A report of another command, of a settled node, or after the verdict
- * changes nothing.
+ * What agents reported since the last step. A report of another command, or after the verdict, changes nothing; one of a
+ * node that was given up settles it (ROLL-29). Each report is answered with what became of it.
  */
 import { unreachable } from "../errors.ts";
-import type { Stands } from "./decision.ts";
+import type { ReportOutcome, Stands } from "./decision.ts";
 import type { Draft, DraftNode } from "./draft.ts";
+import { completedLate, isGivenUp } from "./late.ts";
 import type { ReportRow, Why } from "./rows.ts";
 
-export function applyReports(draft: Draft, reports: readonly ReportRow[]): void {
+export function applyReports(draft: Draft, reports: readonly ReportRow[], now: number): void {
   for (const report of reports) {
-    const node = draft.nodes.get(report.nodeId);
-    if (node?.status !== "in_progress" || node.commandId !== report.commandId) continue;
-    if (node.phase !== "VERIFYING") applyReport(draft, node, report);
+    const outcome = takeReport(draft, report, now);
+    draft.answeredReports.push({ id: report.id, outcome });
+    const { nodeId, body } = report;
+    if (outcome === "superseded" && body.kind === "verdict")
+      draft.events.push({ kind: "node.report", nodeId, verdict: body.verdict, outcome });
   }
+}
+
+function takeReport(draft: Draft, report: ReportRow, now: number): ReportOutcome {
+  const node = draft.nodes.get(report.nodeId);
+  if (node === undefined) return "unknown_node";
+  if (node.commandId !== report.commandId) return "superseded";
+  if (node.status === "in_progress") {
+    if (node.phase === "VERIFYING") return "repeated";
+    applyReport(draft, node, report);
+    return "applied";
+  }
+  if (!isGivenUp(node)) return "repeated";
+  if (!node.assigned) return "superseded";
+  if (report.body.kind === "progress") return "late_progress";
+  settleLate(draft, node, report, now);
+  return "applied";
+}
+
+function settleLate(draft: Draft, node: DraftNode, report: ReportRow, now: number): void {
+  if (report.body.kind === "verdict" && report.body.verdict === "COMPLETED")
+    return completedLate(draft, node, report.at, now);
+  if (node.measured !== null && node.measured === node.target) node.recorded = node.target;
+  else if (node.measured !== null && node.measured === node.previous) node.recorded = node.previous;
+  applyReport(draft, node, report);
 }
 
 function applyReport(draft: Draft, node: DraftNode, { body, at }: ReportRow): void {

@@ -11,7 +11,8 @@ const FORCED = ["THRESHOLD_EXCEEDED", "CANARY_FAILED", "RETRYING", "RETRIED"];
 export function applySignals(draft: Draft, signals: readonly SignalRow[], now: number): void {
   for (const signal of signals) {
     const { rollout } = draft;
-    const facts = { ...rollout, whyCode: rollout.why?.code ?? null };
+    // The API refuses a rollback of nothing. A group asks every component, and one without such nodes ends at once.
+    const facts = { ...rollout, whyCode: rollout.why?.code ?? null, hasOnTarget: true };
     const applied = refusalOf(facts, signal.kind) === null && apply(draft, signal, now);
     const { id, kind, nodeId, actor, reason } = signal;
     if (applied) draft.appliedSignals.push(id);

@@ -10,6 +10,7 @@ import { applyReports } from "./apply-reports.ts";
 import { applySignals } from "./apply-signals.ts";
 import type { RolloutDecision } from "./decision.ts";
 import { Draft } from "./draft.ts";
+import { settleMeasured } from "./late.ts";
 import { observeBatch } from "./observe-batch.ts";
 import { passGate } from "./pass-gate.ts";
 import { retriesOfBatch } from "./retry-gate.ts";
@@ -19,8 +20,9 @@ import { isActive } from "./states.ts";
 
 export function decideRollout(rows: RolloutRows, now: number): RolloutDecision {
   const draft = Draft(rows);
+  settleMeasured(draft);
   applySignals(draft, rows.signals, now);
-  applyReports(draft, rows.reports);
+  applyReports(draft, rows.reports, now);
   if (isActive(draft.rollout.status)) {
     observeBatch(draft, now);
     const retries = retriesOfBatch(draft, now);

@@ -2,8 +2,8 @@
 import type { IncidentDraft } from "../incident/draft.ts";
 import type { NodeId, ProfileId } from "../ids.ts";
 import type { Direction } from "../upgrade/job.ts";
-import type { UpgradePhase } from "../upgrade/phases.ts";
-import type { RolloutRow, SignalRow, Why } from "./rows.ts";
+import type { AgentVerdict, UpgradePhase } from "../upgrade/phases.ts";
+import type { ReportRow, RolloutRow, SignalRow, Why } from "./rows.ts";
 import type { NodeUpgradeStatus, RolloutStatus, SignalKind } from "./states.ts";
 
 export type RolloutPatch = Pick<
@@ -33,7 +33,8 @@ export interface NodePatch {
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly retryRequested: boolean;
-  readonly stands: Stands;
+  /** Null while it is at work. */
+  readonly stands: Stands | null;
 }
 
 /** What a node runs when its upgrade is over: that is what its next one starts from. */
@@ -45,6 +46,12 @@ export interface Launch {
   readonly direction: Direction;
   readonly attempt: number;
 }
+
+/**
+ * What became of a report. `repeated`: the command was answered before. `superseded`: a later command or a later rollout
+ * has taken its place. `late_progress`: the node was given up, and its verdict is still to come.
+ */
+export type ReportOutcome = "applied" | "repeated" | "superseded" | "late_progress" | "unknown_node";
 
 /** Nodes of a batch that a launch takes: not begun, failed with a retry asked for, or on the target with a way back. */
 export type BatchPart = "pending" | "retried" | "succeeded";
@@ -83,6 +90,13 @@ export type DecidedEvent =
       /** Only of a node that waits. */
       readonly waitingFor?: ProfileId;
       readonly error: Why | null;
+    }
+  /** A verdict that changed nothing, and why. */
+  | {
+      readonly kind: "node.report";
+      readonly nodeId: NodeId;
+      readonly verdict: AgentVerdict;
+      readonly outcome: ReportOutcome;
     };
 
 export interface RolloutDecision {
@@ -96,6 +110,8 @@ export interface RolloutDecision {
   readonly skipPending: boolean;
   /** Those of the rows' signals that had an effect. */
   readonly appliedSignals: readonly SignalRow["id"][];
+  /** One for each of the rows' reports. */
+  readonly answeredReports: readonly { readonly id: ReportRow["id"]; readonly outcome: ReportOutcome }[];
   readonly incidents: readonly IncidentDraft[];
   readonly events: readonly DecidedEvent[];
   readonly wakeAt: number | null;

@@ -17,24 +17,29 @@ import { isSettled, step, type RolloutEvent } from "./states.ts";
 import { UNHEARD_MS, wakeAt } from "./wake.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
-export type DraftNode = Writable<BatchNode> & { changed: boolean; stands: Stands };
+export type DraftNode = Omit<Writable<BatchNode>, "stands"> & {
+  changed: boolean;
+  stands: Stands | null;
+};
 export type DraftRollout = Writable<RolloutRow>;
 export type Draft = ReturnType<typeof Draft>;
 type BatchOpening = Pick<NextBatch, "index" | "nodes">;
 
+/** It runs the new version and came from somewhere: a rollback takes it back, whatever became of its upgrade. */
+export const isOnTarget = ({ status, stands, previous }: Pick<DraftNode, "status" | "stands" | "previous">) =>
+  previous !== null && (status === "succeeded" || (status === "failed" && stands === "target"));
+
 export function Draft(rows: RolloutRows) {
   const rollout: DraftRollout = { ...rows.rollout };
   const nodes = new Map<NodeId, DraftNode>(
-    [...rows.batch, ...rows.named].map((node) => [
-      node.nodeId,
-      { ...node, changed: false, stands: "previous" },
-    ]),
+    [...rows.batch, ...rows.named].map((node) => [node.nodeId, { ...node, changed: false }]),
   );
   const counts: Writable<StatusCounts> = { ...rows.counts };
   const events: DecidedEvent[] = [];
   const launches: Launch[] = [];
   const incidents: IncidentDraft[] = [];
   const appliedSignals: number[] = [];
+  const answeredReports: Writable<RolloutDecision["answeredReports"]> = [];
   let launchBatch: BatchLaunch | null = null;
   let skipPending = false;
   let retries: NodeId[] | "all" = [];
@@ -80,7 +85,7 @@ export function Draft(rows: RolloutRows) {
     node.commandId = null; // and this: what still comes of the command before is not about this attempt
     node.installedAt = null;
     const opening = { phase: "PREPARING", actionName: null, progressPct: 0, waitingFor: null } as const;
-    change(node, { status: "in_progress", ...opening });
+    change(node, { status: "in_progress", stands: null, ...opening });
   }
 
   /** Called again, with whom it left, until nobody of that part of the batch waits. */
@@ -146,6 +151,7 @@ export function Draft(rows: RolloutRows) {
     retries,
     skipPending,
     appliedSignals,
+    answeredReports,
     incidents,
     events,
     wakeAt: nextLook(now),
@@ -161,10 +167,12 @@ export function Draft(rows: RolloutRows) {
     waitingRetries: (): number => waitingRetries,
     failures,
     isBeyondCanary: rows.isBeyondCanary,
-    lastSucceeded: rows.lastSucceeded,
+    lastOnTarget: rows.lastOnTarget,
+    unsettled: rows.unsettled,
     events,
     incidents,
     appliedSignals,
+    answeredReports,
     atWork,
     quiet: rows.quiet,
     availableSince: rows.availableSince,

@@ -2,8 +2,10 @@
 import type { IncidentDraft } from "../incident/draft.ts";
 import type { BatchNode, RolloutRow } from "./rows.ts";
 
+type Troubled = Pick<BatchNode, "nodeId" | "direction" | "attempt" | "errorCode" | "errorMessage">;
+
 /** A node ended `failed_rollback`: in its own upgrade, or on the way back that an operator asked for. */
-export function incidentOfNode(rollout: RolloutRow, node: BatchNode): IncidentDraft {
+export function incidentOfNode(rollout: RolloutRow, node: Troubled): IncidentDraft {
   const wasAsked = rollout.status === "rolling_back";
   const unreadable = rollout.migrationType === "breaking" && node.errorCode === "HEALTH_CRASH_LOOP";
   return {
@@ -22,7 +24,7 @@ function titleOf(wasAsked: boolean, unreadable: boolean): string {
 }
 
 /** It is unhealthy on the new version, and the intent that would let it go back is over. */
-export const incidentOfClosedWindow = (rollout: RolloutRow, node: BatchNode): IncidentDraft => ({
+export const incidentOfClosedWindow = (rollout: RolloutRow, node: Troubled): IncidentDraft => ({
   category: "upgrade_failed",
   severity: "critical",
   nodeId: node.nodeId,
@@ -31,8 +33,18 @@ export const incidentOfClosedWindow = (rollout: RolloutRow, node: BatchNode): In
   recoveryPlan: rollout.migrationType === "breaking" ? rollout.recoveryPlan : null,
 });
 
+/** Nothing takes it back by itself: its batch or its rollout is over. */
+export const incidentOfLateFailure = (rollout: RolloutRow, node: Troubled): IncidentDraft => ({
+  category: "upgrade_failed",
+  severity: "critical",
+  nodeId: node.nodeId,
+  title: "a node completed after it was given up, and is not well on the new version",
+  detail: detailOf(node),
+  recoveryPlan: rollout.migrationType === "breaking" ? rollout.recoveryPlan : null,
+});
+
 /** The wait was over, and the node showed some life without getting well. */
-export const incidentOfStall = (node: BatchNode, code: string, reason: string): IncidentDraft => ({
+export const incidentOfStall = (node: Troubled, code: string, reason: string): IncidentDraft => ({
   category: "upgrade_stalled",
   severity: "warning",
   nodeId: node.nodeId,
@@ -41,7 +53,7 @@ export const incidentOfStall = (node: BatchNode, code: string, reason: string): 
   recoveryPlan: null,
 });
 
-const detailOf = ({ direction, attempt, errorCode, errorMessage }: BatchNode) => ({
+const detailOf = ({ direction, attempt, errorCode, errorMessage }: Troubled) => ({
   direction,
   attempt,
   error_code: errorCode,

@@ -2,11 +2,11 @@
  * The way back of a whole rollout (ROLL-14): nodes that stand on the target go back, batch by batch from the last to
  * the first. A node that fails on the way is an incident, and the rest goes on.
  */
-import type { Draft } from "./draft.ts";
+import { isOnTarget, type Draft } from "./draft.ts";
 
 export function passReverseGate(draft: Draft, now: number): void {
   const { rollout } = draft;
-  const next = lastOnTarget(draft);
+  const next = nextOnTarget(draft);
   // Nobody else can be at work once it goes back: it began when all were done.
   const isOpening = rollout.status === "rolling_back" && next?.index === rollout.currentBatch;
   if (draft.isAnyAtWork() && !isOpening) return;
@@ -33,22 +33,24 @@ export function passReverseGate(draft: Draft, now: number): void {
 }
 
 /** Counting what this very step has settled. */
-function lastOnTarget({ nodes, lastSucceeded }: Draft): Draft["lastSucceeded"] {
+function nextOnTarget({ nodes, lastOnTarget }: Draft): Draft["lastOnTarget"] {
   const settledNow = [...nodes.values()]
-    .filter((node) => node.changed && node.status === "succeeded" && node.previous !== null)
+    .filter((node) => node.changed && isOnTarget(node))
     .map((node) => node.batchIndex);
-  const index = Math.max(lastSucceeded?.index ?? -1, ...settledNow);
+  const index = Math.max(lastOnTarget?.index ?? -1, ...settledNow);
   if (index < 0) return null;
-  const before = lastSucceeded?.index === index ? lastSucceeded.nodes : 0;
+  const before = lastOnTarget?.index === index ? lastOnTarget.nodes : 0;
   return { index, nodes: before + settledNow.filter((batch) => batch === index).length };
 }
 
 function end(draft: Draft): void {
   const { rolled_back, failed_rollback, succeeded } = draft.counts;
+  const { unsettled } = draft;
+  const unknown = unsettled === 0 ? "" : `; ${unsettled} have not said what they run`;
   const kept = succeeded === 0 ? "" : `; ${succeeded} had none and stay as they are`;
   const broken = failed_rollback === 0 ? "" : `; ${failed_rollback} need a person: see their incidents`;
   draft.move("end_rollback", {
     code: "ROLLED_BACK",
-    text: `${rolled_back} nodes are back on their previous version${kept}${broken}`,
+    text: `${rolled_back} nodes are back on their previous version${kept}${broken}${unknown}`,
   });
 }

@@ -5,6 +5,7 @@ import type { MigrationType } from "../manifest/schema.ts";
 import type { UpgradeReport } from "../protocol/agent-api.ts";
 import type { Direction } from "../upgrade/job.ts";
 import type { UpgradePhase } from "../upgrade/phases.ts";
+import type { Stands } from "./decision.ts";
 import type { HealthFacts } from "./health.ts";
 import type { MaxUnavailable } from "./create.ts";
 import type { NodeUpgradeStatus, RolloutStatus, SignalKind, Strategy } from "./states.ts";
@@ -71,6 +72,12 @@ export interface BatchNode {
   readonly previous: Digest | null;
   /** What it runs as far as is recorded: where its present attempt began. */
   readonly recorded: Digest | null;
+  /** Where it stood when its last attempt was over; null before that. */
+  readonly stands: Exclude<Stands, "untouched"> | null;
+  /** What it runs and has installed, by a heartbeat that came after it was settled; null when the two differ. */
+  readonly measured: Digest | null;
+  /** Its assignment is this rollout's: no later one has changed the node. */
+  readonly assigned: boolean;
   /** Its value of the label that `maxUnavailable` names. */
   readonly labelValue: string | null;
   /** Of the other programs on its node: one is away, or one is in maintenance. Read only for a limit per label. */
@@ -137,7 +144,10 @@ export interface RolloutRows {
   /** The current batch, without those that are quiet. */
   readonly batch: readonly BatchNode[];
   readonly quiet: QuietNodes;
-  /** Outside the current batch: what unread signals want retried or skipped. */
+  /**
+   * Besides: what unread signals want retried or skipped, what was given up and is reported about now, and what was
+   * given up and says by heartbeat what it runs.
+   */
   readonly named: readonly BatchNode[];
   /** Over the whole rollout, the current batch included. */
   readonly counts: StatusCounts;
@@ -146,7 +156,9 @@ export interface RolloutRows {
   /** A node of a batch after the canary was launched before. */
   readonly isBeyondCanary: boolean;
   /** The highest batch with nodes that stand on the target and came from somewhere: the next one of a rollback. */
-  readonly lastSucceeded: Pick<NextBatch, "index" | "nodes"> | null;
+  readonly lastOnTarget: Pick<NextBatch, "index" | "nodes"> | null;
+  /** Failed nodes of which nobody knows what they run; counted for a rollback. */
+  readonly unsettled: number;
   readonly signals: readonly SignalRow[];
   readonly reports: readonly ReportRow[];
   /** Since when the control plane is available without a gap: what nodes did not say before is not theirs. */

@@ -65,7 +65,8 @@ const ROLLOUT_TRANSITIONS = {
   completed: { rollback: "rolling_back" },
   failed: { rollback: "rolling_back" },
   cancelled: { rollback: "rolling_back" },
-  rolled_back: {},
+  // Nodes that were given up on the way may turn out to run the target: they can be taken back later.
+  rolled_back: { rollback: "rolling_back" },
 } as const satisfies Record<RolloutStatus, { [E in RolloutEvent]?: RolloutStatus }>;
 
 export function step(from: RolloutStatus, event: RolloutEvent): RolloutStatus | undefined {

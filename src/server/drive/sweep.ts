@@ -1,12 +1,13 @@
 /**
  * Finds what no nudge reached: rollouts and groups with unread signals or reports, groups whose components have moved,
- * and wake-ups whose time has passed. Runs on the replica that holds the lock; a second of delay here is the price of a
+ * wake-ups whose time has passed, and nodes that were given up and say by heartbeat what they run. Runs on the replica that holds the lock; a second of delay here is the price of a
  * lost nudge, never a lost rollout.
  */
 import { sleep } from "../../host/clock.ts";
 import type { Logger } from "../../host/log.ts";
 import type { Database } from "../db/database.ts";
 import { LOCKS } from "../db/locks.ts";
+import { measuredRollouts } from "../rollout/unsettled.ts";
 import type { Engine } from "./engine.ts";
 import { GROUP_OBJECT, ROLLOUT_OBJECT } from "./objects.ts";
 import { createQueued } from "./queued.ts";
@@ -63,7 +64,8 @@ export async function findOverdue(db: Database): Promise<Overdue[]> {
       select ${ROLLOUT_OBJECT} as object, id, generation from rollouts where id in (
         select rollout_id from rollout_signals where consumed_at is null and created_at < ${grace}
         union select rollout_id from upgrade_reports where consumed_at is null and created_at < ${grace}
-        union select id from rollouts where wake_at is not null and wake_at < ${grace})
+        union select id from rollouts where wake_at is not null and wake_at < ${grace}
+        union ${measuredRollouts(tx)})
       union all select ${GROUP_OBJECT}, id, generation from rollout_groups where id in (
         select group_id from group_signals where consumed_at is null and created_at < ${grace}
         union select id from rollout_groups where wake_at is not null and wake_at < ${grace}

@@ -17,12 +17,13 @@ import type { Authority } from "../snapshots/authority.ts";
 import { eventsOf } from "./decided-events.ts";
 import { isolated } from "./isolate.ts";
 import { launchNodes } from "./launch.ts";
-import { canGoBack } from "./load-next.ts";
+import { isOnTarget } from "./load-next.ts";
 import type { LoadedRollout } from "./load.ts";
 import { failureEvent, failureIncidents, markFailed, notLaunched, notSettled } from "./node-failures.ts";
 import { draftParcel, type ParcelDrafts } from "./parcel.ts";
 import { countRestartsFromNow } from "./restarts.ts";
 import { settleNodes } from "./settle.ts";
+import { noteUnsettled } from "./unsettled.ts";
 import { notifyNodes } from "./wake.ts";
 
 export async function commitDecision(
@@ -44,13 +45,15 @@ export async function commitDecision(
   const settled = decision.nodes.filter((node) => isSettled(node.status));
   const touched = settled.filter((node) => node.stands !== "untouched");
   const moved = [...launches, ...touched];
-  const [, launched] = await pipelined(
+  // Settled before launched: a node that this step settles may go back at once, and its command names the last assignment.
+  const [, published] = await pipelined(
     () => lockNodes(tx, moved),
-    () => isolated(tx, launches, (part, some) => launchNodes(part, authority, id, some, now)),
+    () => isolated(tx, touched, (part, some) => settleNodes(part, authority, id, some, now)),
   );
-  const published = await isolated(tx, touched, (part, some) => settleNodes(part, authority, id, some, now));
+  const launched = await isolated(tx, launches, (part, some) => launchNodes(part, authority, id, some, now));
   const failures = [...launched.failed.map(notLaunched), ...published.failed.map(notSettled)];
   await markFailed(tx, id, failures, now);
+  await noteUnsettled(tx, id, [...decision.nodes, ...failures]);
   if (decision.skipPending) await skipRest(tx, id);
   if (beginsWait(rows, decision)) await countRestartsFromNow(tx, id, tx`rn.upgrade_phase = 'VERIFYING'`);
   const movedIds = moved.map(({ nodeId }) => nodeId);
@@ -66,8 +69,8 @@ export async function commitDecision(
   await appendEvents(tx, eventsOf({ id, groupId }, events, begun)); // the last: its lock is everybody's
   const parcels = new Map([
     ...movedIds.map((nodeId) => [nodeId, null] as const),
-    ...launched.made,
     ...published.made.map((snapshot) => [snapshot.nodeId, draftParcel(snapshot, null)] as const),
+    ...launched.made,
   ]);
   return { parcels, wakeAt };
 }
@@ -105,7 +108,7 @@ async function openBatch(tx: Transaction, id: RolloutId, batch: BatchLaunch | nu
   const isOfPart = {
     pending: tx`status = 'pending'`,
     retried: tx`retry_requested`,
-    succeeded: tx`status = 'succeeded' and ${canGoBack(tx)}`,
+    succeeded: isOnTarget(tx),
   }[part];
   const rows = await tx<{ node_id: NodeId; attempt_count: number }[]>`
     select node_id, attempt_count from rollout_nodes
@@ -137,31 +140,39 @@ async function patchNodes(
   now: number,
 ): Promise<void> {
   if (nodes.length === 0) return;
-  const rows = nodes.map((node) => ({ ...node, settled: isSettled(node.status) }));
+  const rows = nodes.map((node) => ({
+    ...node,
+    stands: node.stands === "untouched" ? null : node.stands,
+    settled: isSettled(node.status),
+  }));
   await tx`
     update rollout_nodes rn set status = p.status, batch_index = p."batchIndex", upgrade_phase = p.phase,
       action_name = p."actionName", progress_pct = p."progressPct", waiting_for = p."waitingFor",
       installed_at = to_timestamp(p."installedAt" / 1000.0), error_code = p."errorCode", error_message = p."errorMessage",
-      retry_requested = p."retryRequested",
+      retry_requested = p."retryRequested", stands = p.stands,
       ended_at = case when p.settled then ${new Date(now)}::timestamptz end
     from jsonb_to_recordset(${tx.json(rows)}) as p("nodeId" uuid, "batchIndex" int, status text, phase text,
       "actionName" text, "progressPct" int, "waitingFor" text, "installedAt" double precision, "errorCode" text,
-      "errorMessage" text, "retryRequested" boolean, settled boolean)
+      "errorMessage" text, "retryRequested" boolean, stands text, settled boolean)
     where rn.rollout_id = ${id} and rn.node_id = p."nodeId"`;
 }
 
 async function consume(
   tx: Transaction,
   rows: RolloutRows,
-  { appliedSignals }: RolloutDecision,
+  { appliedSignals, answeredReports }: RolloutDecision,
 ): Promise<void> {
   const signals = rows.signals.map((signal) => signal.id);
-  const reports = rows.reports.map((report) => report.id);
   if (signals.length > 0)
     await tx`
       update rollout_signals set consumed_at = now(), applied = id = any(${[...appliedSignals]})
       where id = any(${signals})`;
-  if (reports.length > 0) await tx`update upgrade_reports set consumed_at = now() where id = any(${reports})`;
+  if (answeredReports.length > 0)
+    await tx`
+      update upgrade_reports u set consumed_at = now(), outcome = a.outcome
+      from unnest(${answeredReports.map(({ id }) => id)}::bigint[],
+        ${answeredReports.map(({ outcome }) => outcome)}::text[]) as a(id, outcome)
+      where u.id = a.id`;
 }
 
 async function patchRollout(

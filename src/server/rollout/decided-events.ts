@@ -22,7 +22,8 @@ export const eventsOf = (
 function eventRow({ id, groupId }: Subject, event: DecidedEvent): NewEvent {
   const { kind, ...data } = event;
   const base = { kind, rollout_id: id, group_id: groupId, data: data as unknown as Json };
-  if (event.kind === "node.upgrade") return { ...base, node_id: event.nodeId };
+  if (event.kind === "node.upgrade" || event.kind === "node.report")
+    return { ...base, node_id: event.nodeId };
   if (event.kind === "rollout.signal") return { ...base, actor: event.actor, node_id: event.nodeId };
   return base;
 }

@@ -22,6 +22,7 @@ import { configsOf } from "./rollout-configs.ts";
 import { enterMaintenance, type Launched } from "./maintenance.ts";
 import { draftParcel, type ParcelDraft } from "./parcel.ts";
 import { proofsOf } from "./proofs.ts";
+import { forgetUnsettled } from "./unsettled.ts";
 import { storeCommands, type NewCommand } from "./store-commands.ts";
 
 const COMMANDS_AT_ONCE = 200;
@@ -55,7 +56,8 @@ export async function launchNodes(
     () => proofsOf(tx, rolloutId, ids),
     () => enterMaintenance(tx, rolloutId, ids),
   );
-  const [, published] = await pipelined(
+  const [, , published] = await pipelined(
+    () => forgetUnsettled(tx, rollout!.chain_profile_id, ids),
     () => assign(tx, rollout!, launched, launchOf),
     () => publishAssignments(tx, authority, ids, now),
   );

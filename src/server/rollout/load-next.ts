@@ -116,26 +116,35 @@ export async function loadIsBeyondCanary(tx: Transaction, rollout: RolloutRecord
   return row !== undefined;
 }
 
-/** Of a row of `rollout_nodes`: it came from a known version, and its node still has the profile. */
-export const canGoBack = (tx: Transaction) => tx`
-  previous_checksum is not null and exists (
-    select 1 from node_profiles np join rollouts r on r.chain_profile_id = np.chain_profile_id
-    where r.id = rollout_nodes.rollout_id and np.node_id = rollout_nodes.node_id)`;
-
 /** Looked for only where a way back may begin or go on. */
-export async function loadLastSucceeded(
+export async function loadOnTarget(
   tx: Transaction,
   rollout: RolloutRecord,
   signals: readonly SignalRow[],
-): Promise<RolloutRows["lastSucceeded"]> {
+): Promise<Pick<RolloutRows, "lastOnTarget" | "unsettled">> {
   const goesBack =
     rollout.status === "rolling_back" ||
     rollout.rollback_requested ||
     signals.some(({ kind }) => kind === "rollback");
-  if (!goesBack) return null;
+  if (!goesBack) return { lastOnTarget: null, unsettled: 0 };
   const [row] = await tx<{ index: number; nodes: number }[]>`
     select batch_index as index, count(*)::int as nodes from rollout_nodes
-    where rollout_id = ${rollout.id} and status = 'succeeded' and ${canGoBack(tx)}
+    where rollout_id = ${rollout.id} and ${isOnTarget(tx)}
     group by batch_index order by batch_index desc limit 1`;
-  return row ?? null;
+  const [unknown] = await tx<{ count: number }[]>`
+    select count(*)::int as count from unsettled_nodes u
+    join rollout_nodes rn on rn.rollout_id = u.rollout_id and rn.node_id = u.node_id and rn.status = 'failed'
+    where u.rollout_id = ${rollout.id}`;
+  return { lastOnTarget: row ?? null, unsettled: unknown!.count };
 }
+
+/** As `isOnTarget` of core says it, of rows of `rollout_nodes` under that name; and the node still has the profile. */
+export const isOnTarget = (tx: Transaction, of?: ReturnType<Transaction>) => {
+  const rn = of ?? tx`rollout_nodes`;
+  return tx`
+    ${rn}.previous_checksum is not null
+      and (${rn}.status = 'succeeded' or (${rn}.status = 'failed' and ${rn}.stands = 'target'))
+      and exists (
+        select 1 from node_profiles np join rollouts own on own.chain_profile_id = np.chain_profile_id
+        where own.id = ${rn}.rollout_id and np.node_id = ${rn}.node_id)`;
+};

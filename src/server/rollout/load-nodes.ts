@@ -12,6 +12,7 @@ import type { UpgradePhase } from "../../core/upgrade/phases.ts";
 import type { Transaction } from "../db/database.ts";
 import { restartsSince } from "./restarts.ts";
 import { ms, type RolloutRecord } from "./rollout-record.ts";
+import { findMeasured } from "./unsettled.ts";
 
 export interface HealthRecord {
   readonly restarts_before: number;
@@ -47,13 +48,23 @@ interface NodeRecord extends HealthRecord {
   readonly command_id: CommandId | null;
   readonly launched_at: Date | null;
   readonly installed_at: Date | null;
+  readonly ended_at: Date | null;
   readonly error_code: ErrorCode | null;
   readonly error_message: string | null;
   readonly retry_requested: boolean;
   readonly previous_checksum: Digest | null;
   readonly recorded: Digest | null;
+  readonly stands: BatchNode["stands"];
+  readonly assigned: boolean;
   readonly label_value: string | null;
   readonly elsewhere: BatchNode["elsewhere"];
+}
+
+/** A program that is stopped, or not yet started anew, says nothing: its upgrade may be half done. */
+function measuredBy({ program, received_at, ended_at }: NodeRecord): Digest | null {
+  if (program === null || received_at === null || ended_at === null || received_at <= ended_at) return null;
+  const { running_fingerprint: running, installed_fingerprint: installed } = program;
+  return running === installed ? installed : null;
 }
 
 const NOBODY: QuietNodes = { installing: 0, launchedAt: null, verifying: 0 };
@@ -109,19 +120,18 @@ const isDue = (tx: Transaction, { due, availableSince, now }: NonNullable<Look["
 /** A list of rows is looked up by hash. With an array, each row of the batch would be compared with each that reported. */
 const each = (tx: Transaction, ids: readonly NodeId[]) => tx`(select unnest(${ids}::uuid[]))`;
 
+/** Nodes at work are the batch's. */
 export async function loadNamed(
   tx: Transaction,
   rollout: RolloutRecord,
   signals: readonly SignalRow[],
+  reports: readonly ReportRow[],
 ): Promise<BatchNode[]> {
   const named = signals.flatMap(({ nodeId }) => (nodeId === null ? [] : [nodeId]));
-  if (named.length === 0) return [];
-  return read(
-    tx,
-    rollout,
-    tx`and (rn.batch_index <> ${rollout.current_batch} or rn.status = 'pending') and rn.node_id = any(${named})`,
-    [],
-  );
+  const measured = await findMeasured(tx, rollout);
+  const wanted = [...new Set([...named, ...measured, ...reports.map(({ nodeId }) => nodeId)])];
+  if (wanted.length === 0) return [];
+  return read(tx, rollout, tx`and rn.status <> 'in_progress' and rn.node_id in ${each(tx, wanted)}`, []);
 }
 
 const elsewhere = (tx: Transaction, { max_unavailable, chain_profile_id }: RolloutRecord) =>
@@ -142,9 +152,10 @@ async function read(
 ): Promise<BatchNode[]> {
   const rows = await tx<NodeRecord[]>`
     select rn.node_id, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct, rn.waiting_for,
-      rn.direction, rn.attempt_count, rn.command_id, rn.launched_at, rn.installed_at, rn.error_code, rn.error_message,
-      rn.retry_requested, rn.restarts_before,
-      rn.previous_checksum, state.fingerprint as recorded, n.labels->>${rollout.max_unavailable?.label ?? ""} as label_value,
+      rn.direction, rn.attempt_count, rn.command_id, rn.launched_at, rn.installed_at, rn.ended_at, rn.error_code,
+      rn.error_message, rn.retry_requested, rn.restarts_before, rn.previous_checksum, rn.stands,
+      state.fingerprint as recorded, sa.rollout_id is not distinct from rn.rollout_id as assigned,
+      n.labels->>${rollout.max_unavailable?.label ?? ""} as label_value,
       ${stateOf(tx)} as state, ${elsewhere(tx, rollout)} as elsewhere, hb.received_at,
       program.report as program
     from rollout_nodes rn
@@ -152,8 +163,10 @@ async function read(
     left join node_profiles np on np.node_id = rn.node_id and np.chain_profile_id = ${rollout.chain_profile_id}
     left join node_config_state state
       on state.node_id = rn.node_id and state.chain_profile_id = ${rollout.chain_profile_id}
-    left join node_heartbeats hb on hb.node_id = rn.node_id and rn.status = 'in_progress'
-      and (rn.upgrade_phase = 'VERIFYING' or rn.node_id in ${each(tx, reported)})
+    left join service_assignments sa
+      on sa.node_id = rn.node_id and sa.chain_profile_id = ${rollout.chain_profile_id}
+    left join node_heartbeats hb on hb.node_id = rn.node_id and (rn.status in ('failed', 'failed_rollback')
+      or (rn.status = 'in_progress' and (rn.upgrade_phase = 'VERIFYING' or rn.node_id in ${each(tx, reported)})))
     left join lateral (
       select report from jsonb_array_elements(hb.programs) as report
       where report->>'chain_profile_id' = ${rollout.chain_profile_id} limit 1
@@ -178,6 +191,9 @@ async function read(
     target: rollout.target_binary_checksum as Digest,
     previous: row.previous_checksum,
     recorded: row.recorded,
+    stands: row.stands,
+    measured: measuredBy(row),
+    assigned: row.assigned,
     labelValue: row.label_value,
     elsewhere: row.elsewhere,
     facts: factsOf(row),

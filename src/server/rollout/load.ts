@@ -10,7 +10,7 @@ import { NODE_UPGRADE_STATUSES, type NodeUpgradeStatus, type Strategy } from "..
 import type { Transaction } from "../db/database.ts";
 import { pipelined } from "../db/pipelined.ts";
 import { readWatch } from "../health/watch.ts";
-import { loadIsBeyondCanary, loadLastSucceeded, loadNext, loadRetries } from "./load-next.ts";
+import { loadIsBeyondCanary, loadNext, loadOnTarget, loadRetries } from "./load-next.ts";
 import { loadBatch, loadNamed } from "./load-nodes.ts";
 import { ms, rolloutRow, type RolloutRecord } from "./rollout-record.ts";
 
@@ -37,14 +37,14 @@ export async function loadRollout(tx: Transaction, id: RolloutId): Promise<Loade
   const now = row.db_now.getTime();
   const available = availableSince(watch, now);
   const { launchesPerStep, settlesPerStep } = LIMITS;
-  const [{ batch, quiet }, named, counts, next, retries, isBeyondCanary, lastSucceeded] = await Promise.all([
+  const [{ batch, quiet }, named, counts, next, retries, isBeyondCanary, onTarget] = await Promise.all([
     loadBatch(tx, row, reports, lookAt(rollout, signals, { now, availableSince: available, settlesPerStep })),
-    loadNamed(tx, row, signals),
+    loadNamed(tx, row, signals, reports),
     loadCounts(tx, id),
     loadNext(tx, row, signals),
     loadRetries(tx, row),
     loadIsBeyondCanary(tx, row),
-    loadLastSucceeded(tx, row, signals),
+    loadOnTarget(tx, row, signals),
   ]);
   return {
     rows: {
@@ -56,7 +56,7 @@ export async function loadRollout(tx: Transaction, id: RolloutId): Promise<Loade
       next,
       retries,
       isBeyondCanary,
-      lastSucceeded,
+      ...onTarget,
       signals,
       reports,
       availableSince: available,

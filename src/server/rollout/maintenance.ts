@@ -38,12 +38,13 @@ export async function enterMaintenance(
     left join node_config_state recorded on recorded.node_id = q.node_id
       and recorded.chain_profile_id = (select chain_profile_id from profile)
     where n.id = q.node_id
-    returning n.id as node_id, n.command_sequence as sequence, rn.attempt_count = 0 as is_first,
+    returning n.id as node_id, n.command_sequence as sequence, rn.attempt_count = 0 or (recorded.fingerprint <> rn.previous_checksum
+        and recorded.fingerprint <> (select target_binary_checksum from rollouts where id = ${rolloutId})) as is_first,
       rn.previous_version, rn.previous_binary_url, rn.previous_checksum,
       recorded.binary_version as current_version, recorded.fingerprint as current`;
   const urls = await urlsOf(tx, new Set(rows.flatMap((row) => (row.is_first ? [row.current] : []))));
   return rows.map(({ is_first, current_version, ...row }) =>
-    // Only the first attempt starts from what is recorded; what it came from stays the way back of all later ones.
+    // What the first attempt came from stays the way back of all later ones, unless a person has put in something else.
     is_first
       ? {
           ...row,

@@ -15,6 +15,7 @@ import {
 } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
 import { isCalledOff } from "./called-off.ts";
+import { isOnTarget } from "./load-next.ts";
 import { reclaimProfile } from "./reclaim-profile.ts";
 
 export interface SignalledRollout {
@@ -59,6 +60,7 @@ export async function refuseIllegal(tx: Transaction, row: SignalledRollout, aske
       cancelRequested: row.cancel_requested,
       rollbackRequested: row.rollback_requested || back !== undefined,
       rollbackAllowed: row.rollback_allowed,
+      hasOnTarget: kind !== "rollback" || isActive(row.status) || (await hasOnTarget(tx, row.id)),
     },
     kind,
   );
@@ -97,10 +99,24 @@ async function refuseNode(tx: Transaction, row: SignalledRollout, { kind, nodeId
     throw illegal(row, kind, `the node is ${node.status}; ${kind} is for one that is ${wanted}`);
 }
 
+async function hasOnTarget(tx: Transaction, id: RolloutId): Promise<boolean> {
+  const [row] = await tx<{ found: boolean }[]>`
+    select exists (select 1 from rollout_nodes where rollout_id = ${id}
+      and (${isOnTarget(tx)} or (status = 'failed' and stands = 'unknown'))) as found`;
+  return row!.found;
+}
+
 /** The profile must be free, and its nodes still where this rollout left them. */
 async function refuseLateRollback(tx: Transaction, row: SignalledRollout): Promise<void> {
   await reclaimProfile(tx, row.chain_profile_id, row.group_id ?? row.id);
   await refuseChangedSince(tx, row);
+  const [onTarget] = await tx`
+    select 1 from rollout_nodes where rollout_id = ${row.id} and ${isOnTarget(tx)} limit 1`;
+  if (onTarget === undefined)
+    throw new FairleadError(
+      "ROLLBACK_REFUSED",
+      "its nodes were given up and have not said since what they run: wait until they are heard of",
+    );
 }
 
 export async function refuseChangedSince(
@@ -110,7 +126,7 @@ export async function refuseChangedSince(
   const [later] = await tx<{ rollout_id: string }[]>`
     select sa.rollout_id from rollout_nodes rn
     join service_assignments sa on sa.node_id = rn.node_id and sa.chain_profile_id = ${row.chain_profile_id}
-    where rn.rollout_id = ${row.id} and rn.status = 'succeeded' and sa.rollout_id is distinct from rn.rollout_id limit 1`;
+    where rn.rollout_id = ${row.id} and ${isOnTarget(tx)} and sa.rollout_id is distinct from rn.rollout_id limit 1`;
   if (later !== undefined)
     throw new FairleadError(
       "ROLLBACK_REFUSED",

@@ -1,6 +1,5 @@
 /** The rows of a rollout that has just been created, by what a test wishes of it. */
 import { Digest, NodeId, RolloutId } from "../../../src/core/ids.ts";
-import type { Stands } from "../../../src/core/rollout/decision.ts";
 import type { HealthFacts } from "../../../src/core/rollout/health.ts";
 import type { BatchNode, RolloutRow } from "../../../src/core/rollout/rows.ts";
 
@@ -8,9 +7,7 @@ export const TARGET = Digest.parse(`sha256:${"2".repeat(64)}`);
 export const PREVIOUS = Digest.parse(`sha256:${"1".repeat(64)}`);
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
-export type NodeRow = Writable<BatchNode> & {
-  stands?: Stands;
-};
+export type NodeRow = Writable<BatchNode>;
 
 export const uuid = (kind: number, n: number): string =>
   `${String(kind).padStart(8, "0")}-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -93,6 +90,9 @@ export function createdRows(wish: TableWish) {
     target,
     previous: previousOf(n),
     recorded: previousOf(n),
+    stands: null,
+    measured: null,
+    assigned: true,
     labelValue: labelOf(n),
     elsewhere: null,
     waitingFor: null,

@@ -12,7 +12,9 @@ import {
   type RolloutDecision,
 } from "../../../src/core/rollout/decision.ts";
 import { decideRollout } from "../../../src/core/rollout/decide.ts";
+import { isOnTarget } from "../../../src/core/rollout/draft.ts";
 import type { HealthFacts } from "../../../src/core/rollout/health.ts";
+import { standsByHeartbeat } from "../../../src/core/rollout/late.ts";
 import { countQuiet, lookAt, lookedAt, type Look } from "../../../src/core/rollout/quiet.ts";
 import type { NextBatch, ReportRow, RolloutRows, SignalRow } from "../../../src/core/rollout/rows.ts";
 import { createdRows, uuid, type NodeRow, type TableWish } from "./created-rows.ts";
@@ -45,7 +47,13 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
   let wakeAt: number | null = null;
   let availableSince = 0;
   let [lastId, revision] = [number * 1_000_000, 0];
-  const goesBack = ({ status, previous }: NodeRow): boolean => status === "succeeded" && previous !== null;
+  const isUnknown = ({ status, stands }: NodeRow): boolean => status === "failed" && stands === "unknown";
+  const endedAt = new Map<NodeId, number>();
+  /** As a heartbeat after its end has it. */
+  const measuredBy = ({ nodeId, facts }: NodeRow): Digest | null =>
+    (facts.heartbeatAt ?? 0) > (endedAt.get(nodeId) ?? Infinity) ? facts.runningFingerprint : null;
+  const loaded = (node: NodeRow): NodeRow => ({ ...node, measured: measuredBy(node) });
+  const isMeasured = (node: NodeRow): boolean => standsByHeartbeat(loaded(node)) !== null;
   const rowOf = (nodeId: NodeId): NodeRow => nodes.find((node) => node.nodeId === nodeId)!;
 
   const counts = () =>
@@ -57,23 +65,26 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     lookAt(rollout, signals, { now, availableSince, settlesPerStep: bounds.settlesPerStep });
 
   function load(now: number, look: Look = lookNow(now)): RolloutRows {
-    const isNamed = (node: NodeRow): boolean => signals.some(({ nodeId }) => nodeId === node.nodeId);
+    const reported = new Set(reports.map(({ nodeId }) => nodeId));
+    const isNamed = (node: NodeRow): boolean =>
+      reported.has(node.nodeId) || isMeasured(node) || signals.some(({ nodeId }) => nodeId === node.nodeId);
     const isBegun = (node: NodeRow): boolean =>
       node.batchIndex === rollout.currentBatch && node.status !== "pending";
-    const begun = nodes.filter(isBegun).map((node) => ({ ...node }));
-    const batch = lookedAt(look, begun, new Set(reports.map(({ nodeId }) => nodeId)));
-    const onTarget = nodes.filter(goesBack).map((node) => node.batchIndex);
+    const begun = nodes.filter(isBegun).map(loaded);
+    const batch = lookedAt(look, begun, reported);
+    const onTarget = nodes.filter(isOnTarget).map((node) => node.batchIndex);
     const last = Math.max(...onTarget);
     return {
       rollout,
       batch,
       quiet: countQuiet(begun.filter((node) => !batch.includes(node))),
-      named: nodes.filter((node) => !isBegun(node) && isNamed(node)).map((node) => ({ ...node })),
+      named: nodes.filter((node) => node.status !== "in_progress" && isNamed(node)).map(loaded),
       counts: counts(),
       next: loadNext(),
       retries: { nodes: nodes.filter(({ retryRequested }) => retryRequested).length, next: loadRetries() },
       isBeyondCanary: nodes.some(({ batchIndex, attempt }) => batchIndex > 0 && attempt > 0),
-      lastSucceeded:
+      unsettled: nodes.filter(isUnknown).length,
+      lastOnTarget:
         onTarget.length === 0
           ? null
           : { index: last, nodes: onTarget.filter((batch) => batch === last).length },
@@ -145,6 +156,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
   function launch({ nodeId, direction, attempt }: Launch, now: number): void {
     const commandId = CommandId.parse(uuid(3, ++lastId));
     const row = rowOf(nodeId);
+    Object.assign(row, { stands: null, assigned: true });
     const [from, to] = direction === "forward" ? [row.recorded, target] : [target, row.previous!];
     commands.push({ nodeId, direction, attempt, commandId, rolloutId: rollout.id, at: now, from, to });
     const sent = { status: "in_progress", phase: "PREPARING", actionName: null, progressPct: 0 } as const;
@@ -162,7 +174,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     const isMeant: Record<BatchPart, (node: NodeRow) => boolean> = {
       pending: ({ status }) => status === "pending",
       retried: ({ retryRequested }) => retryRequested,
-      succeeded: goesBack,
+      succeeded: isOnTarget,
     };
     return nodes
       .filter((node) => node.batchIndex === index && isMeant[part](node))
@@ -179,16 +191,18 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     for (const node of nodes)
       node.retryRequested ||=
         node.status === "failed" && (retries === "all" || retries.includes(node.nodeId));
-    for (const { nodeId, ...patch } of decision.nodes) Object.assign(rowOf(nodeId), patch);
-    for (const each of [...decision.launches, ...opened(decision)]) launch(each, now);
+    for (const { nodeId, ...patch } of decision.nodes)
+      Object.assign(rowOf(nodeId), patch, patch.stands === "untouched" ? { stands: null } : {});
     for (const { nodeId, status, stands } of decision.nodes.filter((node) => isSettled(node.status))) {
       const row = rowOf(nodeId);
+      endedAt.set(nodeId, now);
       if (stands === "target") row.recorded = target;
       if (stands === "previous" && row.previous !== null) row.recorded = row.previous;
       const isBroken = stands === "unknown" || status === "failed_rollback";
       if (row.facts.nodeState === "maintenance")
         row.facts = { ...row.facts, nodeState: isBroken ? "degraded" : "active" };
     }
+    for (const each of [...decision.launches, ...opened(decision)]) launch(each, now);
     if (decision.skipPending)
       for (const node of nodes) {
         node.retryRequested = false;
@@ -219,7 +233,14 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     revision: () => revision,
     hasUnread: () => signals.length > 0,
     unreadReports: (): readonly ReportRow[] => reports,
-    hasWork: () => signals.length + reports.length > 0,
+    hasWork: () => signals.length + reports.length > 0 || nodes.some(isMeasured),
+    hasUnknown: () => nodes.some((node) => isSettled(node.status) && node.stands === "unknown"),
+    /** There is something to roll back. */
+    hasOnTarget: () => nodes.some((node) => isOnTarget(node) || isUnknown(node)),
+    /** A later rollout has launched the node. */
+    supersede(nodeId: NodeId): void {
+      for (const node of nodes) if (node.nodeId === nodeId) node.assigned = false;
+    },
     statuses: () => nodes.map((node) => node.status),
     /** A step whose transaction is lost: decided, and nothing written. */
     decideOnly: decideAt,

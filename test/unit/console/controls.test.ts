@@ -19,7 +19,7 @@ describe("the controls of a rollout", () => {
     ["completed", ["rollback"]],
     ["failed", ["rollback"]],
     ["cancelled", ["rollback"]],
-    ["rolled_back", []],
+    ["rolled_back", ["rollback"]],
   ] as const)("ROLL-11: offer for a %s rollout exactly %j", (status, signals) => {
     expect(enabled(status)).toEqual(signals);
   });

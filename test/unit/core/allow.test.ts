@@ -1,7 +1,13 @@
 // What a signal needs beyond its state; `decideRollout` and the API ask the same function.
 import { expect, test } from "vitest";
 import { refusalOf, type SignalFacts } from "../../../src/core/rollout/allow.ts";
-import { can, ROLLOUT_STATUSES, SIGNALS, type SignalKind } from "../../../src/core/rollout/states.ts";
+import {
+  can,
+  isActive,
+  ROLLOUT_STATUSES,
+  SIGNALS,
+  type SignalKind,
+} from "../../../src/core/rollout/states.ts";
 
 const PLAIN: SignalFacts = {
   status: "running",
@@ -10,6 +16,7 @@ const PLAIN: SignalFacts = {
   cancelRequested: false,
   rollbackRequested: false,
   rollbackAllowed: true,
+  hasOnTarget: true,
 };
 const refusal = (kind: SignalKind, facts: Partial<SignalFacts>) =>
   refusalOf({ ...PLAIN, ...facts }, kind)?.code ?? null;
@@ -34,6 +41,14 @@ test("ROLL-12: only a canary that waits for it is approved, and a resume is no a
   expect(refusal("resume", waits)).toBe("CANARY_NOT_APPROVED");
   expect(refusal("resume", { ...waits, whyCode: "PAUSED" })).toBeNull();
   expect(refusal("force", waits)).toBeNull();
+});
+
+test("ROLL-14: a rollout that has ended without a node on its version has nothing to roll back", () => {
+  for (const status of ROLLOUT_STATUSES) {
+    const expected = !can(status, "rollback") || status === "rolling_back" ? "ILLEGAL_TRANSITION" : null;
+    const found = refusal("rollback", { status, hasOnTarget: false });
+    expect(found).toBe(isActive(status) ? expected : "NOTHING_TO_ROLL_BACK");
+  }
 });
 
 test("ROLL-14: a rollback needs an intent that allows it, whatever the state", () => {

@@ -1,7 +1,7 @@
 // Reports that come twice, late, out of order or from elsewhere.
 import { expect, test } from "vitest";
 import { CommandId, NodeId } from "../../../src/core/ids.ts";
-import { LIMITS } from "../../../src/core/limits.ts";
+import type { RolloutDecision } from "../../../src/core/rollout/decision.ts";
 import {
   atWork,
   COMPLETED,
@@ -12,15 +12,16 @@ import {
 import { progress, refused, started, T0 } from "../../support/rollouts/scenes.ts";
 import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 
-const SILENCE = LIMITS.commandLifetimeMs + 60_000;
 const FOREIGN = CommandId.parse("99999999-0000-4000-8000-000000000000");
 const fleet = () => started({ nodes: 2, batchSize: 2, failureThreshold: 1 });
 
-function changesNothing(table: RolloutTable, now: number): void {
+function changesNothing(table: RolloutTable, now: number): RolloutDecision {
   const before = structuredClone([table.rollout(), table.nodes]);
   const decision = table.advance(now);
-  expect(decision).toMatchObject({ nodes: [], launches: [], launchBatch: null, events: [] });
+  expect(decision).toMatchObject({ nodes: [], launches: [], launchBatch: null });
+  expect(decision.events.filter(({ kind }) => kind !== "node.report")).toEqual([]);
   expect(structuredClone([table.rollout(), table.nodes])).toEqual(before);
+  return decision;
 }
 
 test.each([
@@ -36,10 +37,12 @@ test.each([
     "of a node that is not in the rollout",
     (table: RolloutTable) => table.report(NodeId.parse(FOREIGN), T0 + 5, COMPLETED, FOREIGN),
   ],
-])("a report %s changes nothing", (_, send) => {
+])("a report %s changes nothing, and is answered with why not", (_, send) => {
   const table = started({ nodes: 3, batchSize: 2 });
   send(table);
-  changesNothing(table, T0 + 5);
+  const { answeredReports } = changesNothing(table, T0 + 5);
+  expect(answeredReports).toHaveLength(1);
+  expect(["superseded", "unknown_node"]).toContain(answeredReports[0]!.outcome);
 });
 
 test("after its verdict no report of the same command moves a node: not a repetition, not progress, not another verdict", () => {
@@ -48,19 +51,9 @@ test("after its verdict no report of the same command moves a node: not a repeti
   const [first] = atWork(table);
   for (const body of [COMPLETED, progress(2), FAILED, FAILED_ROLLBACK, refused("COMMAND_REPLAYED")]) {
     table.report(first!, T0 + 20, body);
-    changesNothing(table, T0 + 20);
+    expect(changesNothing(table, T0 + 20).answeredReports).toMatchObject([{ outcome: "repeated" }]);
   }
   expect(table.nodes[0]).toMatchObject({ installedAt: T0 + 10 });
-});
-
-test("a report that comes after its node was settled changes nothing", () => {
-  const table = started({ nodes: 3, batchSize: 1, failureThreshold: 1 });
-  const [first] = atWork(table);
-  const command = table.nodes[0]!.commandId!;
-  table.advance(T0 + SILENCE); // the first node is given up, the second launched
-  expect(table.statuses()).toEqual(["failed", "in_progress", "pending"]);
-  table.report(first!, T0 + SILENCE + 1, COMPLETED, command);
-  changesNothing(table, T0 + SILENCE + 1);
 });
 
 test("the forward command's verdict does not answer for the reverse", () => {

@@ -33,6 +33,7 @@ test("ROLL-11: what a component waits for is never refused for its state", () =>
     cancelRequested: false,
     rollbackRequested: false,
     rollbackAllowed: true,
+    hasOnTarget: true,
   };
   let waiting = 0;
   for (const status of ROLLOUT_STATUSES)

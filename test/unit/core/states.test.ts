@@ -37,6 +37,7 @@ const TABLE: Record<string, RolloutStatus> = {
   "paused fail": "failed",
   "rolling_back rollback": "rolling_back",
   "rolling_back end_rollback": "rolled_back",
+  "rolled_back rollback": "rolling_back",
   "completed rollback": "rolling_back",
   "failed rollback": "rolling_back",
   "cancelled rollback": "rolling_back",

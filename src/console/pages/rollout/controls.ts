@@ -54,6 +54,7 @@ export function isAllowed(rollout: Asked, signal: SignalKind): boolean {
       cancelRequested: rollout.cancel_requested,
       rollbackRequested: rollout.rollback_requested,
       rollbackAllowed: rollout.rollback_allowed,
+      hasOnTarget: mayBeOnTarget(rollout),
     },
     signal,
   );
@@ -67,8 +68,11 @@ function isPointless(rollout: Asked, signal: BarSignal): boolean {
   if (signal === "cancel") return cancel_requested;
   if (signal === "retry") return counters.failed === 0;
   if (signal === "force") return force_continue;
-  return signal === "rollback" && counters.succeeded === 0;
+  return signal === "rollback" && !mayBeOnTarget(rollout);
 }
+
+/** One that failed may run the new version all the same: the server looks. */
+const mayBeOnTarget = ({ counters }: Asked): boolean => counters.succeeded + counters.failed > 0;
 
 type Wording = Omit<Question, "reason"> & Partial<Pick<Question, "reason">>;
 
