@@ -13,11 +13,14 @@ interface Previous {
   readonly previous_version: string | null;
   readonly previous_binary_url: string | null;
   readonly previous_checksum: Digest | null;
+  /** Whose assignment it had: that one is restored when nothing was changed. */
+  readonly previous_rollout_id: RolloutId | null;
 }
 
 interface Moved extends Launched {
   readonly is_first: boolean;
   readonly current_version: string | null;
+  readonly assigned_by: RolloutId | null;
 }
 
 /** Takes the next sequence of each node and puts its profile into maintenance; tells what it comes from. */
@@ -37,13 +40,15 @@ export async function enterMaintenance(
     join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
     left join node_config_state recorded on recorded.node_id = q.node_id
       and recorded.chain_profile_id = (select chain_profile_id from profile)
+    left join service_assignments sa on sa.node_id = q.node_id and sa.chain_profile_id = recorded.chain_profile_id
+      and sa.kind = 'settled' and sa.target_fp = recorded.fingerprint
     where n.id = q.node_id
     returning n.id as node_id, n.command_sequence as sequence, rn.attempt_count = 0 or (recorded.fingerprint <> rn.previous_checksum
         and recorded.fingerprint <> (select target_binary_checksum from rollouts where id = ${rolloutId})) as is_first,
-      rn.previous_version, rn.previous_binary_url, rn.previous_checksum,
+      rn.previous_version, rn.previous_binary_url, rn.previous_checksum, rn.previous_rollout_id, sa.rollout_id as assigned_by,
       recorded.binary_version as current_version, recorded.fingerprint as current`;
   const urls = await urlsOf(tx, new Set(rows.flatMap((row) => (row.is_first ? [row.current] : []))));
-  return rows.map(({ is_first, current_version, ...row }) =>
+  return rows.map(({ is_first, current_version, assigned_by, ...row }) =>
     // What the first attempt came from stays the way back of all later ones, unless a person has put in something else.
     is_first
       ? {
@@ -51,6 +56,7 @@ export async function enterMaintenance(
           previous_version: current_version,
           previous_checksum: row.current,
           previous_binary_url: urls.get(row.current) ?? null,
+          previous_rollout_id: assigned_by,
         }
       : row,
   );

@@ -14,7 +14,7 @@ import {
   type SignalKind,
 } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
-import { isCalledOff } from "./called-off.ts";
+import { isCalledOff, isOutdated } from "./called-off.ts";
 import { isOnTarget } from "./load-next.ts";
 import { reclaimProfile } from "./reclaim-profile.ts";
 
@@ -123,22 +123,25 @@ export async function refuseChangedSince(
   tx: Transaction,
   row: Pick<SignalledRollout, "id" | "chain_profile_id">,
 ): Promise<void> {
-  const [later] = await tx<{ rollout_id: string }[]>`
-    select sa.rollout_id from rollout_nodes rn
+  const [later] = await tx<{ rollout_id: RolloutId; source_version: string }[]>`
+    select sa.rollout_id, r.source_version from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
     join service_assignments sa on sa.node_id = rn.node_id and sa.chain_profile_id = ${row.chain_profile_id}
-    where rn.rollout_id = ${row.id} and ${isOnTarget(tx)} and sa.rollout_id is distinct from rn.rollout_id limit 1`;
-  if (later !== undefined)
-    throw new FairleadError(
-      "ROLLBACK_REFUSED",
-      "a later rollout has changed some of its nodes: roll that back",
-      {
-        rollout_id: later.rollout_id,
-      },
-    );
+    where rn.rollout_id = ${row.id} and ${isOnTarget(tx, tx`rn`)} and sa.rollout_id is distinct from rn.rollout_id limit 1`;
+  if (later === undefined) return;
+  const { rollout_id, source_version } = later;
+  const remedy = (await hasOnTarget(tx, rollout_id))
+    ? "a later rollout has changed some of its nodes: roll that back"
+    : `a later rollout went forward and back on some of its nodes, which keep no way to before: create a rollout to ${source_version}`;
+  throw new FairleadError("ROLLBACK_REFUSED", remedy, { rollout_id });
 }
 
 /** Nodes would refuse all of it one by one: said here, once, with what to do. */
-export function refuseWithoutWindow(row: SignalledRollout, kind: SignalKind, now: number): void {
+export async function refuseWithoutWindow(
+  tx: Transaction,
+  row: SignalledRollout,
+  kind: SignalKind,
+  now: number,
+): Promise<void> {
   if (kind !== "rollback" && kind !== "retry") return;
   if (row.intent_not_after !== null && row.intent_not_after.getTime() <= now)
     throw new FairleadError(
@@ -147,4 +150,9 @@ export function refuseWithoutWindow(row: SignalledRollout, kind: SignalKind, now
     );
   if (isCalledOff(row))
     throw new FairleadError("INTENT_REQUIRED", "its intent was called off by the cancel: sign a new one");
+  if (!isActive(row.status) && (await isOutdated(tx, row)))
+    throw new FairleadError(
+      "INTENT_REQUIRED",
+      "a later intent of its profile has outdated its own: sign a new one",
+    );
 }

@@ -87,9 +87,30 @@ async function settleRestored(
     delete from service_assignments sa using unnest(${nodeIds}::uuid[]) as q(node_id)
     join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
     where sa.node_id = q.node_id and sa.rollout_id = ${rolloutId} and rn.previous_checksum is null`;
+  await restoreUnchanged(tx, rolloutId, nodeIds);
   await tx`
     update service_assignments sa set kind = 'settled', target_fp = rn.previous_checksum, rollback_fp = null, current_fp = null
     from unnest(${nodeIds}::uuid[]) as q(node_id)
     join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
     where sa.node_id = q.node_id and sa.rollout_id = ${rolloutId}`;
+}
+
+/**
+ * An attempt that changed nothing takes nothing away: the assignment is again the one of the rollout before, with its
+ * way back. After a reverse the node itself has none any more.
+ */
+async function restoreUnchanged(
+  tx: Transaction,
+  rolloutId: RolloutId,
+  nodeIds: readonly NodeId[],
+): Promise<void> {
+  await tx`
+    update service_assignments sa set kind = 'settled', target_fp = rn.previous_checksum, current_fp = null,
+      rollback_fp = case when was.stands = 'target' then was.previous_checksum end, rollout_id = r.id,
+      intent_digest = r.intent_digest
+    from unnest(${nodeIds}::uuid[]) as q(node_id)
+    join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id and rn.direction = 'forward'
+    join rollouts r on r.id = rn.previous_rollout_id
+    join rollout_nodes was on was.rollout_id = r.id and was.node_id = rn.node_id
+    where sa.node_id = q.node_id and sa.chain_profile_id = r.chain_profile_id and sa.rollout_id = ${rolloutId}`;
 }

@@ -47,7 +47,7 @@ export async function storeSignal(deps: CreateDeps, wish: Wish): Promise<boolean
     const isLate = intent !== undefined && kind === "cancel" && isCancelled(row);
     if (isLate) refuseSecondVoid(row);
     else await refuseIllegal(tx, row, { kind, nodeId });
-    if (intent === undefined) refuseWithoutWindow(row, kind, deps.now());
+    if (intent === undefined) await refuseWithoutWindow(tx, row, kind, deps.now());
     else if (kind === "cancel") await voidIntent(tx, deps, voided);
     else {
       const [atWork] =

@@ -29,14 +29,16 @@ export async function storeCommands(
   const launch = () => tx`
     update rollout_nodes rn set status = 'in_progress', upgrade_phase = 'PREPARING', command_id = c.command_id,
       direction = c.direction, attempt_count = c.attempt, launched_at = ${new Date(now)}, progress_pct = 0,
-      action_name = null, waiting_for = null, ended_at = null, retry_requested = false, restarts_before = 0,
+      action_name = null, waiting_for = null, ended_at = null, retry_requested = false, restarts_before = 0, stands = null,
       error_code = case when c.direction = 'reverse' then rn.error_code end,
       error_message = case when c.direction = 'reverse' then rn.error_message end,
-      installed_at = case when c.direction = 'reverse' then rn.installed_at end, previous_version = c.version, previous_checksum = c.checksum, previous_binary_url = c.url
+      installed_at = case when c.direction = 'reverse' then rn.installed_at end, previous_version = c.version,
+      previous_checksum = c.checksum, previous_binary_url = c.url, previous_rollout_id = c.before
     from unnest(${ids}::uuid[], ${nodeIds}::uuid[], ${column((command) => command.direction)}::text[],
       ${column((command) => command.attempt)}::int[], ${column((command) => command.previous_version)}::text[],
-      ${column((command) => command.previous_checksum)}::text[], ${column((command) => command.previous_binary_url)}::text[])
-      as c(command_id, node_id, direction, attempt, version, checksum, url)
+      ${column((command) => command.previous_checksum)}::text[], ${column((command) => command.previous_binary_url)}::text[],
+      ${column((command) => command.previous_rollout_id)}::uuid[])
+      as c(command_id, node_id, direction, attempt, version, checksum, url, before)
     where rn.rollout_id = ${rolloutId} and rn.node_id = c.node_id`;
   await pipelined(insert, launch);
 }

@@ -61,6 +61,16 @@ describe("the limit of unavailable nodes", () => {
   });
 });
 
+test("ROLL-12: a revoked node that is down counts for no limit of unavailable nodes", async () => {
+  const down = await here.addNode(`${profile}-revoked`, { profile, type: "db", labels: { zone: "west" } });
+  await here.db`update nodes set state = 'down', revoked_at = now() where id = ${down}`;
+  const id = await create({ max_unavailable: { label: "zone", count: 1 } });
+  await ask(id, "start");
+  await here.settle();
+  expect(await view(id)).toMatchObject({ status: "running" });
+  await ask(id, "cancel");
+});
+
 describe("the way back", () => {
   test("ROLL-21: what is recorded follows the way there and back", async () => {
     const id = await completed();

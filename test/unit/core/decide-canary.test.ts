@@ -27,6 +27,15 @@ function canaryEnds(table: RolloutTable, at: number, failing = 0): number {
   return due;
 }
 
+test("ROLL-12: a force passes no approval that is missing", () => {
+  const table = canary(BREAKING);
+  const due = canaryEnds(table, T0 + 1);
+  expect(table.rollout()).toMatchObject({ status: "paused", why: { code: "CANARY_APPROVAL" } });
+  table.signal("force");
+  table.advance(due + 1);
+  expect(table.rollout()).toMatchObject({ status: "paused", why: { code: "CANARY_APPROVAL" } });
+});
+
 test("ROLL-12: the canary is observed for twice the health wait, the batches after it for once", () => {
   const table = canary();
   expect(table.statuses()).toEqual(["in_progress", "in_progress", "pending", "pending", "pending"]);

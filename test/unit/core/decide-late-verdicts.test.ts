@@ -127,6 +127,15 @@ describe("ROLL-29: a verdict that comes after its node was given up", () => {
   });
 });
 
+test("ROLL-29: a retry that is read with the node's late verdict launches nothing: the node has completed", () => {
+  const table = givenUp();
+  table.signal("retry");
+  sends(table, COMPLETED);
+  table.advance(LATE + 1);
+  expect(table.commands).toHaveLength(1);
+  expect(nodeOf(table)).toMatchObject({ status: "in_progress", phase: "VERIFYING", attempt: 1 });
+});
+
 describe("ROLL-29: a way back that was given up", () => {
   function goingBack(): RolloutTable {
     const table = started({ nodes: 1, batchSize: 1, healthWaitMs: 0 });
