@@ -30,6 +30,7 @@ const VERBS: Readonly<Record<string, string>> = {
   "GET /nodes": "node list",
   "GET /nodes/{id}": "node show",
   "GET /nodes/{id}/events": "node timeline",
+  "POST /nodes/{id}/adopt": "node adopt",
   "POST /nodes/{id}/revoke": "node revoke",
   "POST /nodes/{id}/profiles": "node profile",
   "POST /nodes/{id}/profiles/{profile}/remove": "node profile",

@@ -96,6 +96,22 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     load: () => import("../commands/node-profile.ts"),
   },
   {
+    path: "node adopt",
+    about: "record what a node runs after a person mended it by hand",
+    remote: true,
+    arguments: [NODE],
+    options: [
+      { flags: "--reason <text>", about: "why; kept in the timeline", required: true },
+      { flags: "--profile <id>", about: "of which program, where the node has several" },
+      { flags: "--version <version>", about: "its version, where the site has never rolled these bytes out" },
+    ],
+    examples: [
+      'fairlead node adopt val-1 --reason "restored by hand after the disk failed"',
+      'fairlead node adopt val-1 --version 1.4.1-hotfix --reason "vendor hotfix installed by hand"',
+    ],
+    load: () => import("../commands/node-adopt.ts"),
+  },
+  {
     path: "node revoke",
     about: "close a node's connections and refuse it from now on",
     remote: true,

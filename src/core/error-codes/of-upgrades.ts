@@ -89,6 +89,11 @@ export const UPGRADE_CODES = {
     "conflict",
     "No node runs what this rollout brought: roll back the rollout that did, see `fairlead rollout list`.",
   ),
+  ADOPT_REFUSED: code(
+    409,
+    "conflict",
+    "Only a node that answers, runs its program and has no upgrade under way is adopted: see `fairlead node show`, mend what the message names, then adopt it again.",
+  ),
   NODE_STEP_FAILED: code(
     500,
     "failed",

@@ -11,6 +11,7 @@ import {
   RolloutId,
   UpgradeId,
   Uuid,
+  Version,
 } from "../ids.ts";
 import { CLAIMED_HEALTH, CLAIMED_SYNC, CONTACTS } from "../health/claim.ts";
 import { PROFILE_STATES } from "../health/evaluate.ts";
@@ -164,6 +165,27 @@ export const NodeView = z.strictObject({
   certificate_expires_at: Instant.nullable(),
 });
 export type NodeView = z.infer<typeof NodeView>;
+/** What a node runs after a person mended it by hand, recorded as it is. */
+export const NodeAdopt = z.strictObject({
+  /** Needed where the node has several. */
+  chain_profile_id: ProfileId.optional(),
+  /** Needed where the site has never rolled these bytes out. */
+  version: Version.optional(),
+  reason: z.string().min(1).max(LIMITS.reasonCharsMax),
+});
+export type NodeAdopt = z.infer<typeof NodeAdopt>;
+
+export const NodeAdopted = z.strictObject({
+  node_id: NodeId,
+  chain_profile_id: ProfileId,
+  /** Null: nothing was recorded. */
+  before: z
+    .strictObject({ binary_version: z.string().nullable(), fingerprint: Digest.nullable() })
+    .nullable(),
+  after: z.strictObject({ binary_version: z.string(), fingerprint: Digest }),
+});
+export type NodeAdopted = z.infer<typeof NodeAdopted>;
+
 export const NodeList = z.strictObject({ nodes: z.array(NodeView), next_cursor: z.string().nullable() });
 
 // Rollouts

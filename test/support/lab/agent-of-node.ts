@@ -15,7 +15,7 @@ export interface AgentOptions {
   readonly program: { readonly version: string };
 }
 
-interface StartOptions {
+export interface StartOptions {
   readonly stderr?: string;
   /** More of its environment. */
   readonly env?: Readonly<Record<string, string>>;

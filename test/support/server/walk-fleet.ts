@@ -1,6 +1,6 @@
 // Calls in order: nodes, the model, revocations, snapshots and manifests.
 
-import { manifestYaml } from "./creation-site.ts";
+import { digestLike, manifestYaml } from "./creation-site.ts";
 import { newId } from "./site.ts";
 import { API, examplesFor, type Examples } from "./walk-example.ts";
 import { newRollout, started } from "./walk-rollouts.ts";
@@ -55,6 +55,18 @@ async function manifest({ write }: Walk): Promise<string> {
   return `${API}/manifests/web/v2`;
 }
 
+/** A node that runs what no rollout brought. */
+async function mendedNode(walk: Walk): Promise<string> {
+  const id = await anyNode(walk);
+  const fingerprint = digestLike("7");
+  await walk.db`
+    insert into node_heartbeats (node_id, received_at, agent_version, applied, programs)
+    select node_id, now(), '1', '{}', jsonb_build_array(jsonb_build_object('chain_profile_id', chain_profile_id,
+      'running_fingerprint', ${fingerprint}::text, 'installed_fingerprint', ${fingerprint}::text))
+    from node_profiles where node_id = ${id}`;
+  return id;
+}
+
 /** A node that something was published for. */
 async function publishedNode(walk: Walk): Promise<string> {
   const { nodeId } = await started(walk, await newRollout(walk));
@@ -80,6 +92,11 @@ export const FLEET_EXAMPLES: Examples = {
   [`GET ${API}/nodes/{id}`]: async (walk) => ({ url: `${API}/nodes/${await anyNode(walk)}`, status: 200 }),
   [`GET ${API}/nodes/{id}/events`]: async (walk) => ({
     url: `${await publishedNode(walk)}/events`,
+    status: 200,
+  }),
+  [`POST ${API}/nodes/{id}/adopt`]: async (walk) => ({
+    url: `${API}/nodes/${await mendedNode(walk)}/adopt`,
+    payload: { reason: "mended by hand", version: "1.0.1" },
     status: 200,
   }),
   [`POST ${API}/nodes/{id}/revoke`]: async (walk) => ({

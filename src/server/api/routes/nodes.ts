@@ -4,6 +4,8 @@ import { NodeId, ProfileId } from "../../../core/ids.ts";
 import {
   EnrollmentTokenRequest,
   EnrollmentTokenResponse,
+  NodeAdopt,
+  NodeAdopted,
   NodeList,
   NodeView,
   ProfileAddRequest,
@@ -12,6 +14,7 @@ import {
 } from "../../../core/protocol/operator-api.ts";
 import { createEnrollmentToken } from "../../identity/enrollment-tokens.ts";
 import { addProfile, removeProfile } from "../../identity/node-profiles.ts";
+import { adoptNode } from "../../rollout/adopt.ts";
 import { principalOf } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
 import { getNode, listNodes } from "../node-views.ts";
@@ -54,6 +57,20 @@ export function registerNodeRoutes(app: ZodApp, deps: OperatorsDeps): void {
     "/nodes/:id",
     { schema: { tags, summary: "One node", params, response: { 200: NodeView } } },
     async (request) => getNode(db, request.params.id),
+  );
+
+  app.post(
+    "/nodes/:id/adopt",
+    {
+      schema: {
+        tags,
+        summary: "Record what a node runs after a person mended it by hand",
+        params,
+        body: NodeAdopt,
+        response: { 200: NodeAdopted },
+      },
+    },
+    async (request) => adoptNode(db, request.params.id, request.body, principalOf(request).user),
   );
 
   app.post(

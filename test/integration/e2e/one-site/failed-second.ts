@@ -45,5 +45,14 @@ export function failedSecond(lab: () => Lab): void {
       expect(upgrades.map(({ status }) => status)).toEqual(["rolled_back", "rolled_back"]);
       for (const node of nodes) expect((await node.running()).version).toBe("1.0.0");
     });
+
+    test("ROLL-29: fairlead node adopt records what a node runs, and asks for a version that no rollout has named", async () => {
+      const adopt = (...args: string[]) =>
+        lab().operator.fairlead("node", "adopt", "second-1", "--reason", "looked at it", ...args, "--json");
+      expect((await adopt()).json()).toMatchObject({ error: { code: "INVALID_INPUT" } });
+      const adopted = await adopt("--version", "1.0.0");
+      const recorded = { binary_version: "1.0.0", fingerprint: await nodes[0]!.installed() };
+      expect([adopted.code, adopted.json()]).toMatchObject([0, { before: recorded, after: recorded }]);
+    });
   });
 }
