@@ -45,17 +45,27 @@ describe("what a snapshot allows, in words (SNAP-19)", () => {
     ]);
   });
 
-  test("SNAP-19: every degraded action, with its bounds; no policy is nothing at all", () => {
+  test("SNAP-19: a degraded policy is told by the actions that an agent acts on, and the others are told as such", () => {
+    const restarts = "may start again what it last ran, also on authority that has expired";
+    const nothingElse = "may do nothing else by itself without its control plane";
     const said = allowances("degraded_mode_policy", { policy: degraded });
-    expect(said).toContain("may continue services for 4 h without its control plane");
-    expect(said).toContain(
-      "may keep its routes, each for 1 min 30 s at most for 4 h without its control plane",
-    );
-    expect(said).toContain("keeps still when its part of the fleet is cut off");
-    expect(said.filter((line) => line.startsWith("may "))).toHaveLength(DEGRADED_ACTIONS.length);
-    const nothing = ["may do nothing by itself without its control plane"];
-    expect(allowances("degraded_mode_policy", {})).toEqual(nothing);
-    expect(allowances("degraded_mode_policy", { policy: { ...degraded, allowed: [] } })).toEqual(nothing);
+    expect(said[0]).toBe(restarts);
+    expect(said).toContain("starts no program while its part of the fleet is cut off");
+    const names = said.find((line) => line.startsWith("names "))!;
+    for (const action of DEGRADED_ACTIONS.filter((each) => each !== "continue_services"))
+      expect(names).toContain(action);
+    expect(names).toMatch(/, which no agent acts on yet$/);
+    expect(said.at(-1)).toBe(nothingElse);
+    expect(allowances("degraded_mode_policy", {})).toEqual([restarts, nothingElse]);
+  });
+
+  test("SNAP-19: a degraded policy that forbids or bounds restarts says so", () => {
+    const [forbidden] = allowances("degraded_mode_policy", { policy: { ...degraded, allowed: [] } });
+    expect(forbidden).toBe("may not start its programs again without its control plane; what runs goes on");
+    const [bounded] = allowances("degraded_mode_policy", {
+      policy: { ...degraded, restart_after_expiry: "never" },
+    });
+    expect(bounded).toBe("may start again what it last ran, for 4 h without its control plane");
   });
 
   test("SNAP-19: keys that are believed, and for what", () => {
