@@ -121,6 +121,7 @@ export function createRunner(deps: RunnerDeps) {
     };
     const outcome = await runUpgrade(job, {
       ...upgradeDeps(profile, log, signal),
+      retryAfterMs: LIMITS.upgradeRetryAfterMs,
       beforeAction,
       onProgress: (progress) => outbox.tell(job.command_id, { kind: "progress", progress }),
     });

@@ -132,6 +132,8 @@ export const LIMITS = {
   natsPaceMs: 1_000,
 
   // Upgrade on a node
+  /** Before an action of an upgrade that failed for a moment is tried again, within `scheduleToCloseMs`. */
+  upgradeRetryAfterMs: [5_000, 20_000, 60_000],
   scheduleToCloseMs: 10 * 60_000,
   compensationBudgetMs: 5 * 60_000,
   artifactBytesMax: 16 * 1024 * 1024 * 1024,

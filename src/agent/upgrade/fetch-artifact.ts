@@ -49,7 +49,9 @@ export async function fetchArtifact(
     });
     if (response.status !== 200) {
       response.body.destroy();
-      throw new FairleadError("ARTIFACT_UNREACHABLE", `${url.origin} answered ${response.status}`);
+      throw new FairleadError("ARTIFACT_UNREACHABLE", `${url.origin} answered ${response.status}`, {
+        status: response.status,
+      });
     }
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
       watch.count(chunk.length);

@@ -5,14 +5,18 @@
  * 2. What a checkpoint calls done is skipped, but for what may have changed since: a reboot ends what was started, and
  *    a way back whose checkpoints a full disk refused has put files in place again.
  * 3. The hook is asked before an action is even looked at, also when there turns out to be nothing to do.
+ * 4. A failure that may pass is tried again after each of the waits, within the deadline (ROLL-30): every action is
+ *    idempotent.
  */
 import { FairleadError } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { type ActionName, progressAt } from "../../core/upgrade/phases.ts";
 import type { UpgradeAction } from "./actions/action.ts";
 import { ACTIONS } from "./actions/index.ts";
+import { sleep } from "../../host/clock.ts";
 import { startTimer, within } from "./budget.ts";
 import type { Failure } from "./checkpoints.ts";
+import { mayPass } from "./passing-failures.ts";
 import { failureOf, type UpgradeRun } from "./run.ts";
 
 const ASKED_AGAIN: ReadonlySet<ActionName> = new Set(["install_artifact", "write_configs", "start_node"]);
@@ -26,7 +30,7 @@ export async function goForward(run: UpgradeRun): Promise<Failure | null> {
       try {
         deadline.signal.throwIfAborted();
         await report(run, index);
-        await step(run, action, deadline.signal);
+        await stepPatiently(run, action, deadline.signal);
       } catch (error) {
         run.leaving.throwIfAborted();
         return failureOf(error, action.name);
@@ -36,6 +40,22 @@ export async function goForward(run: UpgradeRun): Promise<Failure | null> {
   } finally {
     deadline.clear();
   }
+}
+
+/** (4) */
+async function stepPatiently(run: UpgradeRun, action: UpgradeAction, parent: AbortSignal): Promise<void> {
+  const { retryAfterMs = [], log } = run.deps;
+  for (const waitMs of retryAfterMs) {
+    try {
+      return await step(run, action, parent);
+    } catch (error) {
+      if (parent.aborted || !mayPass(error, action.name)) throw error;
+      log.warn("action failed and is tried again", { action: action.name, retry_ms: waitMs, error });
+      await sleep(waitMs, parent);
+      parent.throwIfAborted();
+    }
+  }
+  return step(run, action, parent);
 }
 
 async function step(run: UpgradeRun, action: UpgradeAction, parent: AbortSignal): Promise<void> {

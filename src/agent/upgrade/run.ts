@@ -19,6 +19,8 @@ export interface UpgradeDeps {
   readonly onProgress: (progress: UpgradeProgress) => void | Promise<void>;
   /** Throws to forbid an action: nothing has stopped yet before `stop_node`, which is where authority is asked for. */
   readonly beforeAction?: (name: ActionName) => void | Promise<void>;
+  /** Waits before an action that failed for a moment is tried again; none unless said. */
+  readonly retryAfterMs?: readonly number[];
   readonly fetchConfig: (ref: ConfigRef) => Promise<Uint8Array>;
   /** The agent is leaving: the job stays as it is and is resumed by the next one. */
   readonly signal?: AbortSignal;
