@@ -1,12 +1,13 @@
 // The first run of a server: one secret, one bundle, one administrator's key.
 
 import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ClusterId } from "../../../src/core/ids.ts";
 import type { Database } from "../../../src/server/db/database.ts";
-import { prepareFirstRun } from "../../../src/server/auth/first-run-secret.ts";
+import { checkFirstRun, prepareFirstRun } from "../../../src/server/auth/first-run-secret.ts";
 import { generateSigner } from "../../../src/trust/keys.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
 import { firstRunSecret, makeSite, newId, startOperators, type Site } from "../../support/server/site.ts";
@@ -52,6 +53,17 @@ describe("a new server", () => {
     expect(new Set(paths)).toEqual(new Set([site.firstRunSecretPath]));
     expect(await firstRunSecret(site)).toBe(secret);
   });
+
+  test.each(["", "\n", "  \n"])(
+    "an empty claim does not open a server whose secret file holds %j",
+    async (text) => {
+      const path = join(site.folder, "empty-secret");
+      await writeFile(path, text, { mode: 0o600 });
+      await expect(checkFirstRun(db, path, "")).rejects.toMatchObject({ code: "FIRST_RUN_SECRET_WRONG" });
+      const missing = checkFirstRun(db, join(site.folder, "none"), "");
+      await expect(missing).rejects.toMatchObject({ code: "FIRST_RUN_SECRET_WRONG" });
+    },
+  );
 
   test("with the secret a new server tells its cluster, its online key and its pin", async () => {
     const { status, body } = await post("/bootstrap", { first_run_secret: secret });

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { NodeId } from "../../../src/core/ids.ts";
 import type { KeyView } from "../../../src/core/protocol/keys-api.ts";
 import { rsaAlgorithmIn } from "../../../src/cli/operator-files.ts";
+import { readAuthorityTime } from "../../../src/server/agents/heads.ts";
 import { createKeyRing } from "../../../src/server/identity/key-ring.ts";
 import { silentLogger } from "../../../src/host/log.ts";
 import { createBundleReader } from "../../../src/server/snapshots/bundles.ts";
@@ -142,6 +143,38 @@ describe("an online key's way in and out", () => {
     const [event] = await here.db`select data from events where kind = 'key.revoked'`;
     expect(event).toMatchObject({ data: { reason: "stolen" } });
   });
+});
+
+test("SNAP-8: a revoked key is told by heads, to nodes that do not hold the bundle yet", async () => {
+  const stolen = await online("active");
+  await here.operator.succeeds("keys", "revoke", stolen.key_id, "--reason", "stolen");
+  const rows =
+    await here.db`select subject, node_id, reason from authority_revocations where kind = 'signing_key'`;
+  expect(rows).toEqual([{ subject: stolen.key_id, node_id: null, reason: "stolen" }]);
+  const time = await readAuthorityTime(here.db, [first]);
+  expect(time.revoked(first)).toContainEqual(
+    expect.objectContaining({ kind: "signing_key", id: stolen.key_id }),
+  );
+});
+
+test("SNAP-8: a bundle with another signing key waits for a publisher that is under way with the old one", async () => {
+  const stolen = await online("active");
+  let revoking: Promise<unknown> | undefined;
+  await here.db.begin(async (publisher) => {
+    await publisher`select 1 from nodes where id = ${first} for no key update`;
+    revoking = here.operator.succeeds("keys", "revoke", stolen.key_id, "--reason", "stolen");
+    await expect
+      .poll(
+        () => here.db`
+          select 1 from pg_stat_activity
+          where wait_event_type = 'Lock' and datname = current_database() and query like '%from nodes%'`,
+        { timeout: 10_000 },
+      )
+      .not.toHaveLength(0);
+    expect(await online("active")).toMatchObject({ key_id: stolen.key_id });
+  });
+  await revoking;
+  expect((await online("active")).key_id).not.toBe(stolen.key_id);
 });
 
 describe("keys that others hold", () => {

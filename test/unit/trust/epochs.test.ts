@@ -66,6 +66,11 @@ test("a node that was ahead of what was restored follows into the new epoch, and
   expect(verifySnapshot(bundleAt(4), contextOf(keys, { epoch: null })).kind).toBe("accepted");
 });
 
+test.each([2, 3])("a new node refuses a bundle of epoch 2 whose recovery begins at epoch %i", (from) => {
+  const result = verifySnapshot(bundleAt(2, { recovery: recovery(from) }), contextOf(keys, { epoch: null }));
+  expect(result).toMatchObject({ step: 8, code: "SNAPSHOT_CONTENT_INVALID", field: "recovery" });
+});
+
 test("the bundle that opened an epoch is read again after a restart", () => {
   const frame = bundleAt(2, { recovery: recovery(1) });
   expect(verifySnapshot(frame, contextOf(keys, { epoch: 2 }))).toMatchObject({ step: 8 });

@@ -1,8 +1,9 @@
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NodeId } from "../../../src/core/ids.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
-import { nodesTree, provesLeaf } from "../../../src/trust/merkle.ts";
+import { leafHash, nodesTree, provesLeaf, treeOf } from "../../../src/trust/merkle.ts";
 import { CONFIGS, fingerprint, leaf } from "../../support/trust.ts";
 
 const nodeId = (n: number) => NodeId.parse(`00000000-0000-4000-8000-${String(n).padStart(12, "0")}`);
@@ -56,6 +57,17 @@ test("a node outside the tree gets no proof that holds, nor does a proof with a 
     expect(provesLeaf(leaf(nodeId(7)), turned, tree.root)).toBe(false);
     expect(provesLeaf(leaf(nodeId(7)), proof.toSpliced(index, 1), tree.root)).toBe(false);
   }
+});
+
+test("SNAP-15: an inner node cannot be shown as a leaf, nor a leaf as an inner node", () => {
+  const [a, b] = [leafHash(Buffer.from("a")), leafHash(Buffer.from("b"))];
+  const { root } = treeOf([a, b]);
+  // Whoever could choose a leaf's bytes would choose two hashes, and prove what stands below them.
+  expect(leafHash(Buffer.concat([a, b]))).not.toEqual(root);
+  expect(leafHash(Buffer.concat([Buffer.of(1), a, b]))).not.toEqual(root);
+  const hash = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
+  expect(a).toEqual(hash(Buffer.of(0), Buffer.from("a"))); // RFC 6962, 2.1
+  expect(root).toEqual(hash(Buffer.of(1), a, b));
 });
 
 test("the largest rollout's proofs stay within their bound", () => {
