@@ -17,6 +17,7 @@ export const HEAVY_FILES = [
   "test/integration/agent-upgrade/kill-systemd.test.ts",
   "test/integration/demo/interrupted.test.ts",
   "test/integration/agent-systemd/power-cut.test.ts",
+  "test/integration/e2e/clocks.test.ts",
   "test/integration/e2e/stolen-control-plane.test.ts",
   "test/integration/demo/demo.test.ts",
   "test/integration/e2e/agent-killed.test.ts",

@@ -1,9 +1,12 @@
 // Clocks that jump under a real server, its database and real agents (SNAP-17): nothing is signed ahead, and afterwards
 // every node takes commands again.
 
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { generateNodeKey, requestFor } from "../../../src/agent/identity/csr.ts";
+import { renewByProof } from "../../../src/agent/identity/renew-by-proof.ts";
+import { readIdentity } from "../../../src/agent/identity/store.ts";
 import { stopProcess, type ProcessIdentity } from "../../../src/host/process-identity.ts";
 import { startClockSite, type ClockSite } from "../../support/clocks/clock-site.ts";
 import { movedTime } from "../../support/clocks/moved-time.ts";
@@ -110,9 +113,50 @@ test("SNAP-17: a node whose clock starts in 1970 enrolls and takes commands", as
   await upgradeAll();
 }, 180_000);
 
+/** Where the node's floor lies, in seconds ahead of the true time. */
+async function floorAhead(node: LabNode): Promise<number> {
+  const [id] = await readdir(join(node.dataDir, "nodes"));
+  const file = await readFile(join(node.dataDir, "nodes", id!, "snapshots", "state.json"), "utf8");
+  const { state } = JSON.parse(file) as { state: { floor: string } };
+  return (Date.parse(state.floor) - Date.now()) / 1000;
+}
+
+test("SNAP-17: authority reset-time lowers the floor of every node, and they take commands in the new epoch", async () => {
+  await site.time.move(50); // less than what stops signing
+  await upgradeAll();
+  for (const node of nodes) expect(await floorAhead(node)).toBeGreaterThan(20);
+  await site.time.move(0);
+  const reset = await site.operator.fairlead("authority", "reset-time", "--reason", "50 s ahead", "--json");
+  expect(reset.json<{ recovery: { reason: string } }>().recovery.reason).toBe("time_reset");
+  for (const node of nodes)
+    await eventually(`the floor of ${node.name} is lowered`, async () => (await floorAhead(node)) < 1);
+  await upgradeAll();
+}, 180_000);
+
+/** The next one of a node, by a proof. */
+async function certificateFor({ dataDir }: LabNode): Promise<string> {
+  const identity = (await readIdentity(dataDir))!;
+  const never = { isNeeded: () => false, notBeforeMs: () => 0 };
+  return renewByProof(site.enrollUrl, identity, requestFor(generateNodeKey()), never);
+}
+
+test("SNAP-17: with no node to vouch for it, a clock that jumped is confirmed by an operator whose clock shows the same", async () => {
+  for (const agent of agents.splice(0)) await stopProcess(agent, { graceMs: 20_000 });
+  await site.time.move(90);
+  await stops("90 s ahead of the monotonic clock");
+  await expect(certificateFor(nodes[0]!)).rejects.toMatchObject({ code: "CLOCK_DISAGREES" });
+  const confirm = ["authority", "confirm-time", "--reason", "the host was set by hand", "--json"];
+  const refused = await site.operator.fairlead(...confirm);
+  expect(refused.json<{ error: { code: string } }>().error.code).toBe("CLOCK_DISAGREES");
+  const time = new Date(Date.now() + 90_000).toISOString();
+  const confirmed = await site.operator.fairlead(...confirm, "--time", time);
+  expect(confirmed.json<{ problem: string | null }>().problem).toBeNull();
+  await signs();
+  expect(await certificateFor(nodes[0]!)).toContain("BEGIN CERTIFICATE");
+}, 120_000);
+
 /** Restate keeps real time, and its calls to a server of another month are refused as too old: no rollout here. */
 test("SNAP-17: a fleet that was switched off for a month comes up with new certificates, and applies what is signed for it now", async () => {
-  for (const agent of agents.splice(0)) await stopProcess(agent, { graceMs: 20_000 });
   await site.stopServer();
   await site.time.move(31 * DAY_S);
   await site.startServerAgain();
