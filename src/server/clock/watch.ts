@@ -42,8 +42,9 @@ export interface ClockWatchDeps {
 
 export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch> {
   const { db, gate, log, replicaId, clock = machineClock } = deps;
+  /** Each node's clock minus the monotonic clock: true also after the wall clock moved. */
   const heard = new Map<NodeId, number>();
-  let isAsking = true; // (1)
+  let isStartAsked = true; // (1)
   let agreedAt = clock.monotonic();
   let stated: string | null = null;
   let written = "";
@@ -63,11 +64,21 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
     const trueNow = confirmed.trueTime + (databaseNow - confirmed.database);
     if (Math.abs(trueNow - wall) > LIMITS.clockDisagreeMs) return; // (2)
     agree();
-    isAsking = false;
+    isStartAsked = false;
     log.info("clock confirmed by an operator", { seq: confirmed.seq });
   }
 
-  async function look(): Promise<void> {
+  const isMoved = (): boolean => Math.abs(gate.movedMs()) > LIMITS.clockDisagreeMs;
+
+  /** One after the other: the loop's own, and those that were asked for. */
+  let last: Promise<void> = Promise.resolve();
+  function look(): Promise<void> {
+    const done = last.then(compare);
+    last = done.catch(() => undefined); // whoever asked for it hears of it
+    return done;
+  }
+
+  async function compare(): Promise<void> {
     const [before, started] = [clock.now(), clock.monotonic()];
     const rows = await readClockRows(db, replicaId);
     const tookMs = clock.monotonic() - started;
@@ -75,14 +86,14 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
     takeConfirmation(rows, before);
     const acceptedDatabaseMs =
       rows.confirmed === null ? 0 : rows.confirmed.database - rows.confirmed.trueTime;
-    if (Math.abs(gate.movedMs()) > LIMITS.clockDisagreeMs && !isAsking) askNodes();
+    const wallMinusMonotonic = clock.now() - clock.monotonic();
     const verdict = judgeClocks({
       movedMs: gate.movedMs(),
       databaseMs: tookMs > LIMITS.clockDisagreeMs ? null : databaseMs,
       acceptedDatabaseMs,
       replicasMs: rows.replicas.filter(({ signs }) => signs).map(({ offsetMs }) => offsetMs + databaseMs),
-      nodesMs: [...heard.values()],
-      nodesAsked: isAsking,
+      nodesMs: [...heard.values()].map((clockMinusMonotonic) => clockMinusMonotonic - wallMinusMonotonic),
+      nodesAsked: isStartAsked,
     });
     if (verdict.disagreements.length === 0) noteAgreement(verdict);
     gate.set({
@@ -93,17 +104,10 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
     await state(describeDisagreements(verdict.disagreements), -databaseMs);
   }
 
-  function askNodes(): void {
-    heard.clear();
-    isAsking = true;
-  }
-
   function noteAgreement({ nodesAgree, nodesVouch }: ReturnType<typeof judgeClocks>): void {
-    const moved = Math.abs(gate.movedMs()) > LIMITS.clockDisagreeMs;
-    if (moved ? nodesVouch : clock.monotonic() - agreedAt > LIMITS.clockBaselineMs) agree();
-    if (!nodesAgree) return;
-    isAsking = false;
-    heard.clear();
+    if (isMoved() ? nodesVouch : clock.monotonic() - agreedAt > LIMITS.clockBaselineMs) agree();
+    if (nodesAgree) isStartAsked = false;
+    if (!isStartAsked) heard.clear();
   }
 
   /** The text changes with each second of a drift: rows and logs change with what it is about. */
@@ -142,8 +146,8 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
   return {
     problem: () => stated ?? (gate.isOpen() ? null : MOVED),
     hear(nodeId, clockMs) {
-      if (!isAsking || clockMs < LIMITS.clockUnsetBeforeMs) return;
-      if (heard.size < NODES_HEARD_MAX || heard.has(nodeId)) heard.set(nodeId, clockMs - clock.now());
+      if ((!isStartAsked && !isMoved()) || clockMs < LIMITS.clockUnsetBeforeMs) return;
+      if (heard.size < NODES_HEARD_MAX || heard.has(nodeId)) heard.set(nodeId, clockMs - clock.monotonic());
     },
     look,
     stop: () => looking.stop(),

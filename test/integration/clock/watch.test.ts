@@ -130,6 +130,30 @@ test("SNAP-17: a wall clock that was corrected is vouched for by most of three n
   expect([watch.problem(), gate.isOpen(), gate.movedMs()]).toEqual([null, true, 0]);
 });
 
+test("SNAP-17: nodes that were heard before the wall clock jumped do not vouch for it afterwards", async () => {
+  const { clock, watch } = await startReplica({ aheadMs: -40_000 });
+  const [first, second, third] = ids(3);
+  watch.hear(first!, clock.now());
+  watch.hear(second!, clock.now());
+  clock.jump(65_000);
+  watch.hear(third!, clock.now() - 65_000);
+  await watch.look();
+  expect(watch.problem()).toContain("65 s ahead of the monotonic clock");
+});
+
+test("SNAP-17: after a jump that was set back, clocks of nodes that are wrong stop nothing once nodes have agreed", async () => {
+  const { clock, watch } = await startReplica();
+  const nodes = ids(3);
+  for (const node of nodes) watch.hear(node, clock.now());
+  await watch.look();
+  clock.jump(HOUR_MS);
+  for (const node of nodes) watch.hear(node, clock.now() + DAY_MS);
+  await watch.look();
+  clock.jump(-HOUR_MS);
+  await watch.look();
+  expect(watch.problem()).toBeNull();
+});
+
 const confirm = ({ watch, clock }: Awaited<ReturnType<typeof startReplica>>, time: number) =>
   confirmTime(
     { db, now: clock.now, watch },
