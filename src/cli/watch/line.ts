@@ -52,7 +52,7 @@ function otherText({ kind, node_id, actor, data }: EventView, { nameOf }: LineFa
     ...SUBJECTS.map(word),
     from === null || to === null ? null : `${from} → ${to}`,
   ];
-  const text = words.filter((each) => each !== null).join(" ");
+  const text = [...new Set(words.filter((each) => each !== null))].join(" ");
   return `${text}${byText(actor)}${reason === null ? "" : `: ${reason}`}`;
 }
 

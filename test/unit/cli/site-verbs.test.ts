@@ -33,19 +33,21 @@ test("USE-2: `events` names the node, the subject, who did it and why", async ()
       ...eventSample(11, "model.changed", { resource: "service", name: "db", change: "set" }),
       actor: "key:bo",
     },
-    eventSample(12, "rollout.signal", { signal: "pause", actor: "key:bo", reason: "look", applied: true }),
+    { ...eventSample(12, "enrollment_token.created", { name: "node-1" }, 1), actor: "key:bo" },
+    eventSample(13, "rollout.signal", { signal: "pause", actor: "key:bo", reason: "look", applied: true }),
   ];
   const { url } = await serve(({ url: { pathname } }) => {
     if (pathname === "/api/v1/auth/token") return TOKEN_ANSWER;
     if (pathname === "/api/v1/nodes") return { json: { nodes: [nodeSample(1)], next_cursor: null } };
     return (response) => void response.write(events.map(eventText).join(""));
   });
-  const ran = await fairlead(["events", "--count", "5"], { env: await homeFor(url) });
+  const ran = await fairlead(["events", "--count", "6"], { env: await homeFor(url) });
   expect(ran.out.replaceAll(/^\S+ | \[3f2a0000\]/gm, "").split("\n")).toEqual([
     "node state node-1 degraded → down: HEARTBEAT_LOST",
     "node revoked node-1 by key:ann: stolen",
     "rollout pending → running by key:ann",
     "model changed service db by key:bo",
+    "enrollment_token created node-1 by key:bo",
     "signal pause by key:bo applied: look",
     "",
   ]);
