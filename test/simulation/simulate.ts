@@ -7,11 +7,14 @@ import type { Decide, RolloutTable } from "../support/rollouts/rollout-table.ts"
 import { T0 } from "../support/rollouts/scenes.ts";
 import { createServer } from "./driver.ts";
 import { playGrouped } from "./grouped.ts";
+import { playNeighbours } from "./neighbours.ts";
 import { randomOf } from "./random.ts";
 import { playStandalone } from "./standalone.ts";
 import { createTimeline } from "./timeline.ts";
 
 const RESTARTS_WITHIN_MS = 4 * 3_600_000;
+/** By the seed: the stories of all others stay as they are. */
+const NEIGHBOURS_EVERY = 6;
 
 /** The product's own parts, or broken ones to see that they are noticed. */
 export interface Parts {
@@ -21,7 +24,7 @@ export interface Parts {
 }
 
 export interface Played {
-  readonly kind: "rollout" | "group";
+  readonly kind: "rollout" | "group" | "neighbours";
   readonly status: string;
   /** What the last operator found waiting. */
   readonly found: string | null;
@@ -35,6 +38,10 @@ export function simulate(seed: number, parts: Parts = {}): Played {
   const world = { time, random, server };
   for (let restarts = random.below(4); restarts > 0; restarts--)
     time.after(T0 + random.below(RESTARTS_WITHIN_MS), (now) => server.restart(now));
+  if (seed % NEIGHBOURS_EVERY === 0) {
+    const { rollouts, found } = playNeighbours(world, parts);
+    return { kind: "neighbours", status: rollouts[0]!.rollout().status, found, rollouts };
+  }
   if (random.chance(0.4)) {
     const { group, found } = playGrouped(world, parts);
     return { kind: "group", status: group.group().status, found, rollouts: group.components };

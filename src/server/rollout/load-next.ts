@@ -104,7 +104,9 @@ async function countRetriesByValue(
     select value, count(*)::int as nodes,
       (select count(*)::int from away where away.value = joining.value and lost) as away,
       (select count(*)::int from away where away.value = joining.value and not lost
-        and away.id not in (select id from joining)) as busy
+        and away.id not in (select id from joining) and not exists (
+          select 1 from rollout_nodes rn
+          where rn.rollout_id = ${id} and rn.node_id = away.id and rn.status = 'in_progress')) as busy
     from joining where value is not null group by value order by value`;
 }
 

@@ -98,13 +98,20 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
   const decideAt = (now: number): RolloutDecision =>
     decide(load(now), now, () => load(now, { ...lookNow(now), whole: true }));
 
+  const isAwayAnywhere = ({ facts, elsewhere }: NodeRow): boolean =>
+    elsewhere === "away" || AWAY.includes(facts.nodeState);
+
   /** In maintenance for another program, and neither lost nor about to join. */
-  const busyBeside = (value: string, opening: readonly NodeRow[]): number =>
+  const busyBeside = (
+    value: string,
+    opening: readonly NodeRow[],
+    isCounted: (node: NodeRow) => boolean,
+  ): number =>
     nodes.filter(
       (node) =>
         node.labelValue === value &&
         node.elsewhere === "busy" &&
-        node.batchIndex !== rollout.currentBatch &&
+        isCounted(node) &&
         !opening.includes(node) &&
         !AWAY.includes(node.facts.nodeState) &&
         !node.status.startsWith("failed"),
@@ -123,13 +130,13 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     const isAway = (node: NodeRow): boolean =>
       node.batchIndex !== rollout.currentBatch &&
       !opening.includes(node) &&
-      (AWAY.includes(node.facts.nodeState) || node.status.startsWith("failed"));
+      (isAwayAnywhere(node) || node.status.startsWith("failed"));
     const values = [...new Set(opening.map((node) => node.labelValue))].filter((value) => value !== null);
     const byValue = values.map((value) => ({
       value,
       nodes: opening.filter((node) => node.labelValue === value).length,
       away: nodes.filter((node) => node.labelValue === value && isAway(node)).length,
-      busy: busyBeside(value, opening),
+      busy: busyBeside(value, opening, (node) => node.batchIndex !== rollout.currentBatch),
     }));
     return { index, nodes: opening.length, byValue: rollout.maxUnavailable === null ? [] : byValue };
   }
@@ -141,14 +148,14 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     const indexes = waiting.map(({ batchIndex }) => batchIndex);
     const index = indexes.includes(rollout.currentBatch) ? rollout.currentBatch : Math.min(...indexes);
     const opening = waiting.filter(({ batchIndex }) => batchIndex === index);
-    const isAway = ({ facts }: NodeRow): boolean => AWAY.includes(facts.nodeState);
+    const isAway = isAwayAnywhere;
     const joining = opening.filter((node) => !isAway(node));
     const values = [...new Set(joining.map((node) => node.labelValue))].filter((value) => value !== null);
     const byValue = values.map((value) => ({
       value,
       nodes: joining.filter((node) => node.labelValue === value).length,
       away: nodes.filter((node) => node.labelValue === value && isAway(node)).length,
-      busy: busyBeside(value, opening),
+      busy: busyBeside(value, opening, (node) => node.status !== "in_progress"),
     }));
     return { index, nodes: opening.length, byValue: rollout.maxUnavailable === null ? [] : byValue };
   }

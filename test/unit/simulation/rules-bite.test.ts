@@ -59,6 +59,24 @@ const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
     })),
   ],
   [
+    "no batch before its gate",
+    "nodes that are away for another program are not counted",
+    {
+      decide: (rows, now) =>
+        decideRollout(
+          {
+            ...rows,
+            batch: rows.batch.map((node) => ({ ...node, elsewhere: null })),
+            next: rows.next && {
+              ...rows.next,
+              byValue: rows.next.byValue.map((counted) => ({ ...counted, away: 0, busy: 0 })),
+            },
+          },
+          now,
+        ),
+    },
+  ],
+  [
     "no component before its gate",
     "the watch between components is left out",
     { decideGroup: (rows, now) => decideGroup({ ...rows, group: { ...rows.group, healthWaitMs: 0 } }, now) },

@@ -11,6 +11,8 @@ test("ROLL-11, ROLL-12, ROLL-13, ROLL-14, ROLL-22: a thousand seeded sites keep 
     expect(ends.get(`rollout ${end}`), end).toBeGreaterThan(3);
   for (const end of ["completed", "partial", "failed", "cancelled", "rolled_back"])
     expect(ends.get(`group ${end}`), end).toBeGreaterThan(3);
+  for (const end of ["completed", "failed", "cancelled", "rolled_back"])
+    expect(ends.get(`neighbours ${end}`), end).toBeGreaterThan(3);
   for (const waited of ["rollout paused", "group paused", "group rolling_back"])
     expect(found.get(waited), waited).toBeGreaterThan(3);
   expect([...nodeEnds].toSorted()).toEqual([
