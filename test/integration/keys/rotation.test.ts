@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { NodeId } from "../../../src/core/ids.ts";
 import type { KeyView } from "../../../src/core/protocol/keys-api.ts";
 import { rsaAlgorithmIn } from "../../../src/cli/operator-files.ts";
-import { readAuthorityTime } from "../../../src/server/agents/heads.ts";
+import { createRevokedReader } from "../../../src/server/agents/revoked.ts";
 import { createKeyRing } from "../../../src/server/identity/key-ring.ts";
 import { silentLogger } from "../../../src/host/log.ts";
 import { createBundleReader } from "../../../src/server/snapshots/bundles.ts";
@@ -151,7 +151,7 @@ test("SNAP-8: a revoked key is told by heads, to nodes that do not hold the bund
   const rows =
     await here.db`select subject, node_id, reason from authority_revocations where kind = 'signing_key'`;
   expect(rows).toEqual([{ subject: stolen.key_id, node_id: null, reason: "stolen" }]);
-  const time = await readAuthorityTime(here.db, [first]);
+  const time = await createRevokedReader(here.db).read([first]);
   expect(time.revoked(first)).toContainEqual(
     expect.objectContaining({ kind: "signing_key", id: stolen.key_id }),
   );
