@@ -51,8 +51,10 @@ function compensated(table: RolloutTable, node: NodeRow): void {
   if (node.status !== "failed") return;
   holds(node.errorCode !== null, rule, "a failure says why");
   const stays = node.stands === "target";
-  // Its window was closed when it should have gone back, or it came late; or only a heartbeat told where it stands.
-  const isTold = critical.length > 0 || node.errorCode === "TIMEOUT";
+  // Its window was closed when it should have gone back, or it came late; or only a heartbeat told where it stands, and
+  // perhaps a retry began from there.
+  const isFound = node.errorCode === "TIMEOUT" || node.errorCode === "NODE_STEP_FAILED" || node.attempt > 1;
+  const isTold = critical.length > 0 || isFound;
   const mayStay = !table.rollout().rollbackAllowed || node.previous === null || isTold;
   holds(!stays || mayStay, rule, `${node.nodeId} was left on the target`);
 }

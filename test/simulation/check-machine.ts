@@ -6,6 +6,7 @@
  *    no row names, or belongs to a later rollout. Where it then is follows from what it did with its last command.
  */
 import { unreachable } from "../../src/core/errors.ts";
+import { isGivenUp } from "../../src/core/rollout/late.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
 import type { Machine } from "./machine.ts";
 import { holds } from "./violation.ts";
@@ -18,6 +19,8 @@ export function checkMachine(node: NodeRow, machine: Machine): void {
   const row = `${node.nodeId} is ${node.status} (${node.stands ?? "untouched"}, ${node.errorCode ?? "no error"})`;
   holds(expectedOf(node, machine).includes(standing), rule, `${row} and its machine ${standing}`);
   holds(node.facts.nodeState !== "maintenance", rule, `${row} in maintenance`);
+  const isLost = isGivenUp(node) && node.assigned && machine.hasSent(node.commandId!);
+  holds(!isLost, "no verdict is lost", `${row} and its machine had answered`);
 }
 
 function standingOf({ previous, target }: NodeRow, machine: Machine): Standing {
@@ -50,17 +53,21 @@ function expectedOf(node: NodeRow, machine: Machine): readonly Standing[] {
 function unknownOf(node: NodeRow, machine: Machine): readonly Standing[] {
   const { errorCode, direction, commandId, assigned } = node;
   const verdict = machine.verdictOn(commandId!);
-  if (!machine.isDead(Infinity) && assigned) {
+  if (!machine.isDead(Number.MAX_SAFE_INTEGER) && assigned) {
     const cannotSay = machine.installed() === null || machine.installed() === "broken";
     return cannotSay ? ["broken", "previous"] : ["elsewhere"];
   }
   switch (errorCode) {
     case "COMPENSATION_FAILED":
       return verdict === "FAILED_ROLLBACK" ? ["broken"] : [];
+    case "NODE_STEP_FAILED":
+      return foundOn(node);
     case "TIMEOUT": // (it never said anything again)
       if (verdict === "FAILED_ROLLBACK") return ["broken"];
       if (verdict === "COMPLETED") return [direction === "forward" ? "target" : "previous"];
       return foundOn(node);
+    case "CURRENT_MISMATCH": // it runs what an earlier rollout brought late
+      return [...foundOn(node), "elsewhere"];
     default: // it refused, and so it has done nothing
       return machine.refusalOf(commandId!) === errorCode && verdict === null ? foundOn(node) : [];
   }

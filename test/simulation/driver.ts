@@ -1,7 +1,8 @@
 /**
  * How rows are driven: nudges that may get lost, wake-ups that the engine may forget, a sweep that finds what was lost,
- * steps that are repeated, steps whose transaction is lost, and servers that are restarted.
+ * steps that are repeated, steps whose transaction is lost, and servers that are restarted or away for hours.
  */
+import { LIMITS } from "../../src/core/limits.ts";
 import type { Random } from "./random.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -15,6 +16,8 @@ export interface Driven {
 }
 
 const SWEEP_MS = 1_000;
+/** Longer than every deadline of a node. */
+const LONG_OUTAGE_MS = 5 * 3_600_000;
 
 export type Server = ReturnType<typeof createServer>;
 
@@ -22,6 +25,8 @@ export function createServer(time: Timeline, random: Random) {
   /** Nudges and wake-ups of an engine that lost its data are gone. */
   let epoch = 0;
   let upAt = 0;
+  let availableSince = 0;
+  const outages: { from: number; until: number }[] = [];
 
   function drive(driven: Driven) {
     function advance(now: number): void {
@@ -55,9 +60,14 @@ export function createServer(time: Timeline, random: Random) {
     drive,
     /** Messages wait until somebody is there to store them. */
     reachableAt: (at: number): number => Math.max(at, upAt),
+    /** As the row of the health loop says it. */
+    availableSince: (): number => availableSince,
+    wasAway: (at: number): boolean => outages.some(({ from, until }) => from <= at && at < until),
     restart(now: number): void {
       epoch += 1;
-      upAt = now + random.below(30_000);
+      upAt = Math.max(upAt, now + random.below(random.chance(0.3) ? LONG_OUTAGE_MS : 30_000));
+      outages.push({ from: now, until: upAt });
+      if (upAt - now > LIMITS.healthGapMs) availableSince = upAt;
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Machines and the way between them and the rows. Commands are fetched late, twice or by a node that is gone; reports
- * get lost, come again, overtake each other, and wait for a server that is away.
+ * get lost, come again, overtake each other, wait for a server that is away, or come hours after their node was given up.
  */
 import type { Command, RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { T0 } from "../support/rollouts/scenes.ts";
@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 /** Silent for so long, a machine counts as down. */
 const DOWN_AFTER_MS = 3 * MINUTE_MS;
 /** Every machine that lives has beaten by then, and then every command has ended. */
-const HEARD_AFTER_MS = [2 * MINUTE_MS, 60 * MINUTE_MS];
+const HEARD_AFTER_MS = [2 * MINUTE_MS, 60 * MINUTE_MS, 12 * 60 * MINUTE_MS];
 
 export interface World {
   readonly time: Timeline;
@@ -40,7 +40,7 @@ export function createFleet({ time, random, server }: World) {
     for (const { nodeId } of table.nodes) {
       const machine = machines.get(nodeId)!;
       const beat = machine.beat(now);
-      if (beat === null) continue;
+      if (beat === null || server.wasAway(beat.at)) continue; // nobody stored it
       const isDown = machine.isDead(now - DOWN_AFTER_MS);
       table.heartbeat(nodeId, beat.at, { ...beat.facts, ...(isDown ? { nodeState: "down" } : {}) });
     }
@@ -50,13 +50,20 @@ export function createFleet({ time, random, server }: World) {
     const machine = machines.get(command.nodeId)!;
     const fetched = command.at + random.below(random.chance(0.1) ? 14 * MINUTE_MS : 5_000);
     const times = random.chance(0.15) ? [fetched, fetched + random.below(5 * MINUTE_MS)] : [fetched];
-    for (const at of times)
-      time.after(at, (now) => machine.deliver(command, now, (when, body) => post(when, body)));
+    for (const at of times) time.after(at, fetch);
+
+    function fetch(now: number): void {
+      const awake = machine.awakeAt(server.reachableAt(now));
+      if (awake > now) return time.after(awake, fetch);
+      machine.deliver(command, now, post);
+    }
 
     function post(when: number, body: ReportRow["body"]): void {
       const isLost = random.chance(0.1);
       if (isLost && body.kind === "progress") return;
-      const delay = random.below(isLost ? MINUTE_MS : 2_000); // it waits on the node's disk until it is stored
+      const isCutOff = body.kind === "verdict" && random.chance(0.02);
+      const most = isCutOff ? 5 * 60 * MINUTE_MS : isLost ? MINUTE_MS : 2_000;
+      const delay = random.below(most); // it waits on the node's disk until it is stored
       const arrivals = random.chance(0.15) ? [delay, delay + random.below(20 * MINUTE_MS)] : [delay];
       for (const later of arrivals) {
         time.after(when + later, (now) => {
@@ -75,9 +82,12 @@ export function createFleet({ time, random, server }: World) {
     addMachines(table);
     tables.push(table);
     const step = watchedStep(table);
+    if (random.chance(0.1)) table.breakLaunches(() => random.chance(0.1));
     let sent = 0;
+    let listened = "";
     const driven: Driven = {
       step(now) {
+        table.cameBack(server.availableSince());
         listen(table, now);
         step(now);
         for (; sent < table.commands.length; sent++) {
@@ -85,7 +95,10 @@ export function createFleet({ time, random, server }: World) {
           for (const other of tables) if (other !== table) other.supersede(command.nodeId);
           dispatch(table, command, nudge);
         }
-        if (table.hasUnknown()) for (const later of HEARD_AFTER_MS) time.after(now + later, hear);
+        const unknown = table.unknown();
+        if (unknown !== "" && unknown !== listened)
+          for (const later of HEARD_AFTER_MS) time.after(now + later, hear);
+        listened = unknown;
         after(now);
       },
       decideOnly: (now) => decidedOnly(table, now),

@@ -39,6 +39,7 @@ export function playGrouped(world: World, { decide, decideGroup }: GroupedParts)
   const { nudge: nudgeGroup } = server.drive({
     step(now) {
       const asked = group.asked.length;
+      group.cameBack(server.availableSince());
       step(now);
       for (const wish of group.asked.slice(asked)) nudges[Number(wish.split(" ")[1])]!(now);
     },

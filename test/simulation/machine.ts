@@ -40,12 +40,20 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
   const ran = new Set<string>();
   const verdicts = new Map<string, AgentVerdict>();
   const refusals = new Map<string, string>();
+  const lost = new Set<string>();
   let previous: { rolloutId: string; installed: Installed } | null = null;
   let busyUntil = 0;
   let migrated = false;
   const beatMs = random.chance(0.1) ? 40_000 : 10_000 + random.below(20_000);
-  /** Some machines go away for good, some agents sleep for a while. */
+  /** Some machines go away for good, some agents are paused for longer than a command lives. */
   const deadAt = random.chance(0.06) ? from + random.below(90 * MINUTE_MS) : Infinity;
+  const pausedAt = random.chance(0.06) ? from + random.below(90 * MINUTE_MS) : Infinity;
+  const resumedAt = pausedAt + 10 * MINUTE_MS + random.below(4 * 60 * MINUTE_MS);
+  /** Its mark is above every command that it gets. */
+  const claimsMark = random.chance(0.03);
+  /** Its disk was replaced after the verdict was written, with ledger, outbox and the record of what it ran before. */
+  let losesDisk = random.chance(0.05);
+  const isPaused = (at: number): boolean => pausedAt <= at && at < resumedAt;
 
   const installedAt = (at: number): Installed => changes.findLast((change) => change.at <= at)!.installed;
 
@@ -59,7 +67,7 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
 
   /** The newest heartbeat that has come by now; null when none has. */
   function beat(now: number): { at: number; facts: Partial<HealthFacts> } | null {
-    const until = Math.min(now, deadAt);
+    const until = Math.min(isPaused(now) ? pausedAt : now, deadAt);
     const at = until - ((until - from) % beatMs);
     if (at < from) return null;
     const version = installedAt(at);
@@ -85,6 +93,7 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
   }
 
   function refusalOf({ direction, rolloutId, from: expected, to }: Command, at: number): string | null {
+    if (claimsMark) return "COMMAND_REPLAYED";
     if (random.chance(0.02)) return "COMMAND_EXPIRED";
     const isPrevious = previous?.rolloutId === rolloutId && previous.installed === to;
     if (direction === "reverse" && !isPrevious) return "ROLLBACK_REFUSED";
@@ -95,7 +104,8 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
   function run({ commandId, direction, rolloutId, to }: Command, begun: number, send: Send): void {
     const crashes = random.chance(0.15);
     const took = 4_000 + random.below(crashes ? 9 * MINUTE_MS : 20_000);
-    const ended = begun + took;
+    const isCut = begun < pausedAt && pausedAt <= begun + took;
+    const ended = begun + took + (isCut ? resumedAt - pausedAt : 0);
     busyUntil = ended;
     for (let index = 0; index < 8; index++)
       if (random.chance(0.6)) send(begun + Math.floor((took * index) / 8), progress(index));
@@ -113,6 +123,12 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
       // A tier 3 crash loop: back on the old version, which cannot read the state any more.
       if (direction === "reverse" && migrated) illness.set(to, random.chance(0.3) ? { restarts: 9 } : {});
     }
+    if (losesDisk) {
+      losesDisk = false;
+      previous = null;
+      lost.add(commandId);
+      return;
+    }
     send(ended, { COMPLETED, FAILED, FAILED_ROLLBACK }[verdict]);
   }
 
@@ -120,10 +136,13 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
     nodeId,
     deliver,
     beat,
+    /** A paused agent polls when it goes on. */
+    awakeAt: (now: number): number => (isPaused(now) ? resumedAt : now),
     isDead: (now: number) => now >= deadAt,
     installed: () => changes.at(-1)!.installed,
     /** Null: it never came to an end, or never began. */
     verdictOn: (commandId: string): AgentVerdict | null => verdicts.get(commandId) ?? null,
+    hasSent: (commandId: string): boolean => verdicts.has(commandId) && !lost.has(commandId),
     refusalOf: (commandId: string): string | null => refusals.get(commandId) ?? null,
   };
 }

@@ -1,4 +1,8 @@
-/** `npm run simulate -- --seed N --runs M`: M seeds from N on; the first that breaks a rule is told and ends it. */
+/**
+ * `npm run simulate -- --seed N --runs M`: M seeds from N on, from a random one unless said; the first that breaks a rule
+ * is told and ends it.
+ */
+import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { playSeeds } from "./play-seeds.ts";
 
@@ -9,7 +13,10 @@ function numberOf(name: string, text: string): number {
 }
 
 const { values } = parseArgs({
-  options: { seed: { type: "string", default: "1" }, runs: { type: "string", default: "1000" } },
+  options: {
+    seed: { type: "string", default: String(randomInt(1, 1_000_000_000)) },
+    runs: { type: "string", default: "1000" },
+  },
 });
 const [seed, runs] = [numberOf("seed", values.seed), numberOf("runs", values.runs)];
 const began = performance.now();

@@ -1,4 +1,5 @@
 /** What must hold whenever a batch begins: the gate before it was open, and its threshold not passed. */
+import type { NodeId } from "../../src/core/ids.ts";
 import type { RolloutDecision } from "../../src/core/rollout/decision.ts";
 import { isOnTarget } from "../../src/core/rollout/draft.ts";
 import { isSettled } from "../../src/core/rollout/states.ts";
@@ -64,21 +65,24 @@ export function gatesHold(step: Step): void {
   const needsApproval = rollout.strategy === "canary" && rollout.migrationType === "breaking";
   if (needsApproval && launchBatch.index > 0)
     holds(rollout.canaryApprovedAt !== null, rule, "the canary is not approved");
-  // A retry within the current batch opens no other one.
-  if (launchBatch.part === "pending" || launchBatch.index !== step.batchBefore)
-    thresholdHolds(step, launchBatch.index);
+  // A retry within the current batch opens no other one, nor does the rest of it.
+  if (launchBatch.index !== step.batchBefore) thresholdHolds(step, launchBatch.index);
 }
 
 /** Nodes begin with their own batch, retries too: no batch ever has more nodes at work than it was cut into. */
-function batchHolds({ before, table, isLate, decision: { launchBatch } }: Step): void {
+function batchHolds({ before, table, isLate, decision: { launchBatch, nodes } }: Step): void {
   const rule = "no batch before its gate";
+  /** This very step has settled it on the target. */
+  const isFound = (id: NodeId): boolean =>
+    nodes.some(({ nodeId, status, stands }) => nodeId === id && isSettled(status) && stands === "target");
   const taken = { pending: "pending", retried: "failed", succeeded: "succeeded" } as const;
   for (const [at, { nodeId, status, batchIndex }] of table.nodes.entries()) {
     const was = before[at]!;
     holds(batchIndex === was.batchIndex, rule, `${nodeId} changed its batch`);
     if (status !== "in_progress" || was.status === "in_progress") continue;
-    const isMeant =
-      launchBatch?.index === batchIndex && (taken[launchBatch.part] === was.status || isOnTarget(was));
+    const isTaken =
+      taken[launchBatch?.part ?? "pending"] === was.status || isOnTarget(was) || isFound(nodeId);
+    const isMeant = launchBatch?.index === batchIndex && isTaken;
     holds(isMeant || isLate(was), rule, `${nodeId} of batch ${batchIndex} was launched out of turn`);
   }
 }
@@ -87,9 +91,12 @@ function batchHolds({ before, table, isLate, decision: { launchBatch } }: Step):
 function thresholdHolds({ before, table, decision }: Step, batch: number): void {
   const { failureThreshold, forceContinue } = table.rollout();
   if (forceContinue) return;
-  const settled = table.nodes.map((node, index) =>
-    node.status === "in_progress" && before[index]!.status !== "in_progress" ? before[index]! : node,
-  );
+  // As the gate found them: what this very step began, or could not begin, came after it.
+  const settled = table.nodes.map((node, index) => {
+    const was = before[index]!;
+    const began = node.status === "in_progress" && was.status !== "in_progress";
+    return began || was.status === "pending" || was.retryRequested ? was : node;
+  });
   const fresh = failuresOf(settled) - decision.rollout.acknowledgedFailures;
   const attempted = attemptedOf(settled);
   const rule = "the threshold is overshot by one batch at most";

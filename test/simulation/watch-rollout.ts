@@ -1,6 +1,7 @@
 /** What must hold between any two steps of a rollout. */
 import { deepStrictEqual } from "node:assert";
 import type { RolloutDecision } from "../../src/core/rollout/decision.ts";
+import { LIMITS } from "../../src/core/limits.ts";
 import { isOnTarget } from "../../src/core/rollout/draft.ts";
 import { isActive, isSettled } from "../../src/core/rollout/states.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
@@ -30,8 +31,9 @@ export function watchedStep(table: RolloutTable): (now: number) => void {
     if (isIdle) idle(decision);
     last = now;
     // A step does so much at most. What it left is for the next one, which it asks for.
-    const { nodes, launchBatch, wakeAt } = decision;
-    hasMore = (nodes.length > 0 || launchBatch !== null || decision.retries.length > 0) && wakeAt === now + 1;
+    const { nodes, launchBatch } = decision;
+    const didSomething = nodes.length > 0 || launchBatch !== null || decision.retries.length > 0;
+    hasMore = didSomething && table.wakeAt() === now + 1;
     const asked = table.consumed.slice(applied).filter((signal) => signal.applied);
     gatesHold(step);
     endsHold(
@@ -42,7 +44,8 @@ export function watchedStep(table: RolloutTable): (now: number) => void {
     if (rollout.status !== decision.rollout.status) endingHolds(table);
     observed(step);
     oneAtATime(step);
-    givenUp(decision, before, heard);
+    givenUp(step, heard);
+    if (rollout.status !== "rolled_back" && decision.rollout.status === "rolled_back") allBack(table);
   };
 }
 
@@ -56,11 +59,13 @@ function endsHold({ before, table, decision, isLate }: Step, was: string, asked:
   const wasEnded = !isActive(was as Parameters<typeof isActive>[0]);
   const reopened = wasEnded && decision.rollout.status !== was;
   holds(!reopened || asked.includes("rollback"), rule, `${was} became ${decision.rollout.status}`);
+  const isFound = (id: string): boolean =>
+    decision.nodes.some(({ nodeId, stands }) => nodeId === id && stands === "target");
   for (const [index, node] of before.entries()) {
     const now = table.nodes[index]!;
     if (!isSettled(node.status) || node.status === now.status) continue;
     const isRetry = node.retryRequested && decision.launchBatch?.part === "retried";
-    const isBack = isOnTarget(node) && decision.launchBatch?.part === "succeeded";
+    const isBack = decision.launchBatch?.part === "succeeded" && (isOnTarget(node) || isFound(node.nodeId));
     holds(isRetry || isBack || isLate(node), rule, `a ${node.status} node became ${now.status}`);
   }
 }
@@ -117,18 +122,22 @@ function oneAtATime({ before, commandsBefore, table, decision }: Step): void {
   holds(new Set(keys).size === keys.length, rule, "an attempt was sent twice");
 }
 
-/** Nobody knows where a node stands that was given up: so none is whose verdict was there to be read. */
-function givenUp(
-  { nodes }: RolloutDecision,
-  before: readonly NodeRow[],
-  heard: ReadonlySet<string | null>,
-): void {
-  for (const { nodeId, stands, errorCode } of nodes) {
+/** None is given up whose verdict was there to be read, and none that could not have been heard. */
+function givenUp({ before, table, decision, now }: Step, heard: ReadonlySet<string | null>): void {
+  for (const { nodeId, stands, errorCode } of decision.nodes) {
     if (stands !== "unknown" || errorCode !== "TIMEOUT") continue;
     const { commandId } = before.find((node) => node.nodeId === nodeId)!;
     const rule = "every node ends in the state of its machine";
     holds(!heard.has(commandId), rule, `${nodeId} was given up although it had answered`);
+    const heardMs = now - table.availableSince();
+    const couldBeHeard = heardMs >= LIMITS.reconnectGraceMs;
+    holds(couldBeHeard, "no node is given up before it could reconnect", `${nodeId} had ${heardMs} ms`);
   }
+}
+
+function allBack({ nodes }: RolloutTable): void {
+  const left = nodes.filter((node) => isOnTarget(node) && node.assigned);
+  holds(left.length === 0, "a rollback leaves no node on the target", `${left.length} run it`);
 }
 
 /** Deciding changes nothing by itself: the rows are as they were. */

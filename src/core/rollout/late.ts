@@ -7,6 +7,7 @@
  */
 import type { ErrorCode } from "../error-codes.ts";
 import { LIMITS } from "../limits.ts";
+import type { NodePatch } from "./decision.ts";
 import type { Draft, DraftNode } from "./draft.ts";
 import { judgeHealth } from "./health.ts";
 import { incidentOfLateFailure } from "./incidents.ts";
@@ -15,10 +16,12 @@ import { isActive } from "./states.ts";
 /** Failures without a word of the node: its verdict may still come. */
 const GIVEN_UP_CODES: readonly ErrorCode[] = ["TIMEOUT"];
 
-export const isGivenUp = ({ status, errorCode }: Pick<DraftNode, "status" | "errorCode">): boolean =>
+export const isGivenUp = ({ status, errorCode }: Ended): boolean =>
   (status === "failed" || status === "failed_rollback") &&
   errorCode !== null &&
-  GIVEN_UP_CODES.includes(errorCode);
+  (GIVEN_UP_CODES as readonly string[]).includes(errorCode);
+
+type Ended = Pick<NodePatch, "status" | "errorCode" | "stands">;
 
 const NO_ERROR = { errorCode: null, errorMessage: null } as const;
 
@@ -46,11 +49,13 @@ function judgeLate(draft: Draft, node: DraftNode, done: Partial<DraftNode>, now:
     return draft.change(node, { ...done, status: isForward ? "succeeded" : "rolled_back", stands });
   const status = isForward || !wasAsked ? "failed" : "failed_rollback";
   const reason = verdict.kind === "unhealthy" ? verdict.reason : "the previous version is back";
-  const code = verdict.kind === "unhealthy" ? verdict.code : (node.errorCode ?? "TIMEOUT");
+  const code = verdict.kind === "unhealthy" ? verdict.code : "DEADLINE_PASSED";
   const error = { code, text: `completed after it was given up: ${reason}` };
   draft.change(node, { ...done, status, stands }, error);
   if (isForward) draft.incidents.push(incidentOfLateFailure(draft.rollout, node));
 }
+
+const FOUND = /; it runs the (new|previous) version$/;
 
 /** (3) */
 export function settleMeasured(draft: Draft): void {
@@ -59,18 +64,26 @@ export function settleMeasured(draft: Draft): void {
     if (stands === null) continue;
     node.recorded = node.measured;
     const version = stands === "target" ? "new" : "previous";
-    const text = `${node.errorMessage ?? "no reason given"}; it runs the ${version} version`;
+    const why = (node.errorMessage ?? "no reason given").replace(FOUND, "");
+    const text = `${why}; it runs the ${version} version`;
     draft.change(node, { stands }, { code: node.errorCode ?? "TIMEOUT", text });
   }
 }
 
-/** Null where the version is known, where a later rollout has changed the node, and where it runs anything else. */
+/**
+ * Null where nothing new is known: where the node has answered, where a later rollout has changed it, where it runs
+ * anything else. One that was given up is followed until its verdict comes: it may still be at work.
+ */
 export function standsByHeartbeat(
-  node: Pick<DraftNode, "status" | "stands" | "assigned" | "measured" | "target" | "previous">,
+  node: Ended & Pick<DraftNode, "assigned" | "measured" | "target" | "previous">,
 ): "target" | "previous" | null {
-  const { status, stands, assigned, measured, target, previous } = node;
-  if ((status !== "failed" && status !== "failed_rollback") || stands !== "unknown") return null;
-  if (!assigned || measured === null || target === previous) return null;
-  if (measured === target) return "target";
-  return measured === previous ? "previous" : null;
+  const { stands, assigned, measured, target, previous } = node;
+  if (!isOpen(node) || !assigned || measured === null || target === previous) return null;
+  const found = measured === target ? "target" : measured === previous ? "previous" : null;
+  return found === stands ? null : found;
 }
+
+/** It failed, and nobody knows what it runs, or it has not said how its upgrade ended. */
+export const isOpen = (node: Ended): boolean =>
+  isGivenUp(node) ||
+  ((node.status === "failed" || node.status === "failed_rollback") && node.stands === "unknown");

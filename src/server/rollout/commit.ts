@@ -53,7 +53,10 @@ export async function commitDecision(
   const launched = await isolated(tx, launches, (part, some) => launchNodes(part, authority, id, some, now));
   const failures = [...launched.failed.map(notLaunched), ...published.failed.map(notSettled)];
   await markFailed(tx, id, failures, now);
-  await noteUnsettled(tx, id, [...decision.nodes, ...failures]);
+  await noteUnsettled(tx, id, [
+    ...decision.nodes,
+    ...failures.map(({ code, ...failure }) => ({ ...failure, errorCode: code })),
+  ]);
   if (decision.skipPending) await skipRest(tx, id);
   if (beginsWait(rows, decision)) await countRestartsFromNow(tx, id, tx`rn.upgrade_phase = 'VERIFYING'`);
   const movedIds = moved.map(({ nodeId }) => nodeId);
@@ -61,7 +64,13 @@ export async function commitDecision(
   await pipelined(
     () => patchRollout(tx, id, { ...decision, wakeAt }, now),
     () => notifyNodes(tx, movedIds, from),
-    () => raiseIncidents(tx, id, [...decision.incidents, ...failureIncidents(failures)], now),
+    () =>
+      raiseIncidents(
+        tx,
+        id,
+        [...decision.incidents, ...failureIncidents({ ...rows.rollout, ...decision.rollout }, failures)],
+        now,
+      ),
   );
   const failed = new Set(failures.map(({ nodeId }) => nodeId));
   const begun = opened.filter(({ nodeId }) => !failed.has(nodeId));

@@ -136,6 +136,7 @@ export async function loadOnTarget(
   const [unknown] = await tx<{ count: number }[]>`
     select count(*)::int as count from unsettled_nodes u
     join rollout_nodes rn on rn.rollout_id = u.rollout_id and rn.node_id = u.node_id and rn.status = 'failed'
+      and rn.stands = 'unknown'
     where u.rollout_id = ${rollout.id}`;
   return { lastOnTarget: row ?? null, unsettled: unknown!.count };
 }

@@ -1,16 +1,21 @@
 /** Nodes that a step could not launch or settle: marked as failed with the cause, while the others go on. */
+import type { ErrorCode } from "../../core/error-codes.ts";
 import { FairleadError } from "../../core/errors.ts";
 import type { NodeId, RolloutId } from "../../core/ids.ts";
 import type { IncidentDraft } from "../../core/incident/draft.ts";
 import type { DecidedEvent, Launch, NodePatch, Stands } from "../../core/rollout/decision.ts";
+import { incidentOfNode } from "../../core/rollout/incidents.ts";
+import type { RolloutRow } from "../../core/rollout/rows.ts";
 import type { NodeUpgradeStatus } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
 import type { Isolated } from "./isolate.ts";
+import { leaveMaintenance } from "./settle.ts";
 
 const MESSAGE_CHARS_MAX = 500;
 
 export interface NodeFailure {
   readonly nodeId: NodeId;
+  readonly attempt: number;
   readonly status: Extract<NodeUpgradeStatus, "failed" | "failed_rollback">;
   readonly stands: Exclude<Stands, "untouched">;
   readonly code: string;
@@ -21,14 +26,15 @@ export interface NodeFailure {
 export const notLaunched = ({ item, error }: Isolated<Launch, unknown>["failed"][number]): NodeFailure => {
   const { nodeId, direction, attempt } = item;
   if (direction === "reverse")
-    return { nodeId, status: "failed_rollback", stands: "target", ...causeOf(error) };
-  return { nodeId, status: "failed", stands: attempt <= 1 ? "previous" : "unknown", ...causeOf(error) };
+    return { nodeId, attempt, status: "failed_rollback", stands: "target", ...causeOf(error) };
+  const stands = attempt <= 1 ? "previous" : "unknown";
+  return { nodeId, attempt, status: "failed", stands, ...causeOf(error) };
 };
 
 export const notSettled = ({ item, error }: Isolated<NodePatch, unknown>["failed"][number]): NodeFailure => {
   const isBack = item.status === "rolled_back" || item.status === "failed_rollback";
   const status = isBack ? "failed_rollback" : "failed";
-  return { nodeId: item.nodeId, status, stands: "unknown", ...causeOf(error) };
+  return { nodeId: item.nodeId, attempt: 0, status, stands: "unknown", ...causeOf(error) };
 };
 
 function causeOf(error: unknown): Pick<NodeFailure, "code" | "message"> {
@@ -49,6 +55,12 @@ export async function markFailed(
     from jsonb_to_recordset(${tx.json(failures as never)})
       as f("nodeId" uuid, status text, stands text, code text, message text)
     where rn.rollout_id = ${id} and rn.node_id = f."nodeId"`;
+  await leaveMaintenance(
+    tx,
+    id,
+    failures.map(({ nodeId }) => nodeId),
+    "degraded",
+  );
 }
 
 export const failureEvent = ({ nodeId, status, code, message }: NodeFailure): DecidedEvent => ({
@@ -60,14 +72,15 @@ export const failureEvent = ({ nodeId, status, code, message }: NodeFailure): De
   error: { code, text: message },
 });
 
-export const failureIncidents = (failures: readonly NodeFailure[]): IncidentDraft[] =>
+export const failureIncidents = (rollout: RolloutRow, failures: readonly NodeFailure[]): IncidentDraft[] =>
   failures
     .filter(({ status }) => status === "failed_rollback")
-    .map(({ nodeId, code, message }) => ({
-      category: "upgrade_rollback_failed",
-      severity: "critical",
-      nodeId,
-      title: "a node could not be rolled back",
-      detail: { direction: "reverse", error_code: code, error_message: message },
-      recoveryPlan: null,
-    }));
+    .map(({ nodeId, attempt, code, message }) =>
+      incidentOfNode(rollout, {
+        nodeId,
+        direction: "reverse",
+        attempt,
+        errorCode: code as ErrorCode,
+        errorMessage: message,
+      }),
+    );

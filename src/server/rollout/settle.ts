@@ -32,7 +32,7 @@ export async function settleNodes(
   return published;
 }
 
-const leaveMaintenance = async (
+export const leaveMaintenance = async (
   tx: Transaction,
   rolloutId: RolloutId,
   nodeIds: readonly NodeId[],

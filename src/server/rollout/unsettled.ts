@@ -1,23 +1,19 @@
 /**
- * Nodes whose version is unknown because they were given up before they answered. The rows are few: they are kept apart,
- * so that whoever looks for them reads no others.
+ * Nodes that were given up before they answered: until their verdict comes, heartbeats tell what they run. The rows are
+ * few, and kept apart, so that the sweep reads no others.
  */
 import type { NodeId, ProfileId, RolloutId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { isOpen } from "../../core/rollout/late.ts";
 import type { NodePatch } from "../../core/rollout/decision.ts";
-import { isSettled } from "../../core/rollout/states.ts";
 import type { Queryable, Transaction } from "../db/database.ts";
 
+type Ended = Pick<NodePatch, "nodeId" | "status" | "stands" | "errorCode">;
+
 /** After the rows of the nodes are written. */
-export async function noteUnsettled(
-  tx: Transaction,
-  id: RolloutId,
-  nodes: readonly Pick<NodePatch, "nodeId" | "status" | "stands">[],
-): Promise<void> {
-  const isUnknown = ({ status, stands }: (typeof nodes)[number]): boolean =>
-    isSettled(status) && stands === "unknown";
-  const unknown = nodes.filter(isUnknown).map(({ nodeId }) => nodeId);
-  const known = nodes.filter((node) => !isUnknown(node)).map(({ nodeId }) => nodeId);
+export async function noteUnsettled(tx: Transaction, id: RolloutId, nodes: readonly Ended[]): Promise<void> {
+  const unknown = nodes.filter(isOpen).map(({ nodeId }) => nodeId);
+  const known = nodes.filter((node) => !isOpen(node)).map(({ nodeId }) => nodeId);
   if (known.length > 0)
     await tx`delete from unsettled_nodes where rollout_id = ${id} and node_id = any(${known})`;
   if (unknown.length > 0)
@@ -35,7 +31,7 @@ export const forgetUnsettled = (tx: Transaction, profile: ProfileId, nodeIds: re
 const measured = (db: Queryable) => db`
   unsettled_nodes u
   join rollouts r on r.id = u.rollout_id
-  join rollout_nodes rn on rn.rollout_id = u.rollout_id and rn.node_id = u.node_id and rn.stands = 'unknown'
+  join rollout_nodes rn on rn.rollout_id = u.rollout_id and rn.node_id = u.node_id
     and rn.status in ('failed', 'failed_rollback') and rn.previous_checksum is distinct from r.target_binary_checksum
   join service_assignments sa on sa.node_id = u.node_id and sa.chain_profile_id = r.chain_profile_id
     and sa.rollout_id = u.rollout_id
@@ -43,7 +39,9 @@ const measured = (db: Queryable) => db`
   cross join lateral jsonb_array_elements(hb.programs) as program
   where program->>'chain_profile_id' = r.chain_profile_id
     and program->>'running_fingerprint' = program->>'installed_fingerprint'
-    and program->>'installed_fingerprint' in (r.target_binary_checksum, rn.previous_checksum)`;
+    and program->>'installed_fingerprint' in (r.target_binary_checksum, rn.previous_checksum)
+    and rn.stands is distinct from
+      case when program->>'installed_fingerprint' = r.target_binary_checksum then 'target' else 'previous' end`;
 
 export async function findMeasured(tx: Transaction, { id }: { readonly id: RolloutId }): Promise<NodeId[]> {
   const rows = await tx<{ node_id: NodeId }[]>`

@@ -124,6 +124,18 @@ test("ROLL-29: a way back that cannot be launched is failed_rollback with an inc
   expect(incidents).toMatchObject([{ category: "upgrade_rollback_failed", severity: "critical" }]);
 });
 
+test("ROLL-29: an unhealthy node whose way back cannot be launched does not stay in maintenance", async () => {
+  const { id, ids } = await created("stuck", 1);
+  await start(id);
+  await here.db`
+    insert into commands (command_id, node_id, rollout_id, sequence, frame, expires_at)
+    values (gen_random_uuid(), ${ids[0]!}, ${id}, 2, '', now())`;
+  await here.report(id, "COMPLETED", { application_health: "critical" });
+  expect(await here.statusesOf(id)).toEqual(["failed_rollback"]);
+  const [profile] = await here.db`select state from node_profiles where node_id = ${ids[0]!}`;
+  expect(profile).toMatchObject({ state: "degraded" });
+});
+
 test("ROLL-29: a node that cannot be settled is failed with an unknown version, and the others are settled", async () => {
   const { id, ids } = await created("unsettled", 2);
   await start(id);

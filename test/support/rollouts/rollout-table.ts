@@ -14,9 +14,10 @@ import {
 import { decideRollout } from "../../../src/core/rollout/decide.ts";
 import { isOnTarget } from "../../../src/core/rollout/draft.ts";
 import type { HealthFacts } from "../../../src/core/rollout/health.ts";
-import { standsByHeartbeat } from "../../../src/core/rollout/late.ts";
+import { isOpen, standsByHeartbeat } from "../../../src/core/rollout/late.ts";
 import { countQuiet, lookAt, lookedAt, type Look } from "../../../src/core/rollout/quiet.ts";
 import type { NextBatch, ReportRow, RolloutRows, SignalRow } from "../../../src/core/rollout/rows.ts";
+import { failureIncidents, notLaunched } from "../../../src/server/rollout/node-failures.ts";
 import { createdRows, uuid, type NodeRow, type TableWish } from "./created-rows.ts";
 import { isSettled, NODE_UPGRADE_STATUSES, type SignalKind } from "../../../src/core/rollout/states.ts";
 
@@ -46,6 +47,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
   let [signals, reports]: [SignalRow[], ReportRow[]] = [[], []];
   let wakeAt: number | null = null;
   let availableSince = 0;
+  let isBroken = (): boolean => false;
   let [lastId, revision] = [number * 1_000_000, 0];
   const isUnknown = ({ status, stands }: NodeRow): boolean => status === "failed" && stands === "unknown";
   const endedAt = new Map<NodeId, number>();
@@ -209,7 +211,25 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       if (row.facts.nodeState === "maintenance")
         row.facts = { ...row.facts, nodeState: isBroken ? "degraded" : "active" };
     }
-    for (const each of [...decision.launches, ...opened(decision)]) launch(each, now);
+    const launches = [...decision.launches, ...opened(decision)];
+    const broken = launches.filter(() => isBroken());
+    for (const each of launches) if (!broken.includes(each)) launch(each, now);
+    const failures = broken.map((item) => notLaunched({ item, error: new Error("the row is refused") }));
+    for (const { nodeId, status, stands, code, message } of failures) {
+      const failed = {
+        status,
+        stands,
+        errorCode: code,
+        errorMessage: message,
+        phase: null,
+        retryRequested: false,
+      };
+      const row = rowOf(nodeId);
+      Object.assign(row, failed);
+      if (row.facts.nodeState === "maintenance") row.facts = { ...row.facts, nodeState: "degraded" };
+      endedAt.set(nodeId, now);
+    }
+    incidents.push(...failureIncidents({ ...rollout, ...decision.rollout }, failures));
     if (decision.skipPending)
       for (const node of nodes) {
         node.retryRequested = false;
@@ -219,7 +239,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       consumed.push({ ...signal, applied: decision.appliedSignals.includes(signal.id) });
     [signals, reports] = [[], []];
     rollout = { ...rollout, ...decision.rollout };
-    wakeAt = decision.wakeAt;
+    wakeAt = failures.length > 0 ? now + 1 : decision.wakeAt;
     incidents.push(...decision.incidents);
     events.push(...decision.events);
     const isNews = decision.events.some(({ kind }) => kind === "rollout.status" || kind === "rollout.signal");
@@ -241,7 +261,15 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     hasUnread: () => signals.length > 0,
     unreadReports: (): readonly ReportRow[] => reports,
     hasWork: () => signals.length + reports.length > 0 || nodes.some(isMeasured),
-    hasUnknown: () => nodes.some((node) => isSettled(node.status) && node.stands === "unknown"),
+    /** Nodes that nobody knows the version of, by their attempts. */
+    unknown: (): string =>
+      nodes
+        .filter(isOpen)
+        .map(({ nodeId, direction, attempt }) => `${nodeId} ${direction} ${attempt}`)
+        .join(),
+    availableSince: () => availableSince,
+    /** Rows of a launch that cannot be written, by chance. */
+    breakLaunches: (by: () => boolean): void => void (isBroken = by),
     /** There is something to roll back. */
     hasOnTarget: () => nodes.some((node) => isOnTarget(node) || isUnknown(node)),
     /** A later rollout has launched the node. */

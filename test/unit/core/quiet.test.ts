@@ -98,8 +98,12 @@ test("ROLL-15: a node that is waited for keeps none of the others from its verdi
 
 /** Everything that is decided, but when to look again: who looks at fewer nodes may look again sooner. */
 const decided = (rows: RolloutRows, now: number) => {
-  const { wakeAt, ...decision } = decideRollout(rows, now);
-  return { decision, wakeAt: wakeAt ?? Infinity };
+  const { wakeAt, nodes, events, ...decision } = decideRollout(rows, now);
+  const sorted = (list: readonly object[]): string[] => list.map((each) => JSON.stringify(each)).toSorted();
+  return {
+    decision: { ...decision, nodes: sorted(nodes), events: sorted(events) },
+    wakeAt: wakeAt ?? Infinity,
+  };
 };
 
 test("ROLL-12: through 300 simulated stories each step decides as if it had looked at everyone", () => {

@@ -133,6 +133,42 @@ const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
     },
   ],
   [
+    "every node ends in the state of its machine",
+    "heartbeats of nodes that were given up are not looked at",
+    {
+      decide(rows, now) {
+        const unmeasured = (nodes: RolloutRows["batch"]) =>
+          nodes.map((node) => ({ ...node, measured: null }));
+        return decideRollout({ ...rows, batch: unmeasured(rows.batch), named: unmeasured(rows.named) }, now);
+      },
+    },
+  ],
+  [
+    "no verdict is lost",
+    "reports about nodes that were given up are dropped",
+    {
+      decide(rows, now) {
+        const atWork = new Set(
+          rows.batch.flatMap((node) => (node.status === "in_progress" ? [node.nodeId] : [])),
+        );
+        return decideRollout(
+          { ...rows, reports: rows.reports.filter(({ nodeId }) => atWork.has(nodeId)) },
+          now,
+        );
+      },
+    },
+  ],
+  [
+    "no node is given up before it could reconnect",
+    "the absence of the control plane is not looked at",
+    { decide: (rows, now) => decideRollout({ ...rows, availableSince: 0 }, now) },
+  ],
+  [
+    "a rollback leaves no node on the target",
+    "a rollback looks at nobody",
+    { decide: (rows, now) => decideRollout({ ...rows, lastOnTarget: null }, now) },
+  ],
+  [
     "every compensation is complete or an incident",
     "no incident is written",
     writing(() => ({ incidents: [] })),

@@ -1,11 +1,14 @@
+import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
 import { playSeeds } from "../../simulation/play-seeds.ts";
 import { simulate } from "../../simulation/simulate.ts";
 
 const SEEDS = 1_000;
+/** Another thousand with every run: a seed that breaks a rule is told with the command that replays it. */
+const FIRST = randomInt(1, 1_000_000_000);
 
-test("ROLL-11, ROLL-12, ROLL-13, ROLL-14, ROLL-22: a thousand seeded sites keep every rule, and every node ends as its machine is", () => {
-  const { ends, found, nodeEnds } = playSeeds({ seed: 1, runs: SEEDS });
+test("ROLL-11, ROLL-12, ROLL-13, ROLL-14, ROLL-22, ROLL-29: a thousand sites from a random seed keep every rule, and every node ends as its machine is", () => {
+  const { ends, found, nodeEnds } = playSeeds({ seed: FIRST, runs: SEEDS });
   // A simulation in which nothing goes wrong proves nothing.
   for (const end of ["completed", "failed", "cancelled", "rolled_back"])
     expect(ends.get(`rollout ${end}`), end).toBeGreaterThan(3);
