@@ -130,6 +130,28 @@ describe("keeping a program alive", () => {
     expect(await readdir(join(folder(), "claims"))).toEqual(["test.forward.1.4"]);
   });
 
+  it("ROLL-6: a start after SIGKILL of shim and program counts as a restart, and one after a reboot does not", async () => {
+    await start();
+    const endBoth = async (): Promise<ShimState> => {
+      const seen = await state();
+      killProcess(seen.shim, "SIGKILL");
+      killProcess(seen.program!, "SIGKILL");
+      await until("both are gone", () => !isAlive(seen.shim) && !isAlive(seen.program!));
+      return seen;
+    };
+    await endBoth();
+    expect(await m.adapter().isLost?.()).toBe(true);
+    await start();
+    expect(await state()).toMatchObject({ restarts: 1, instance_id: "test.forward.1.2" });
+    expect(await m.adapter().isLost?.()).toBe(false);
+
+    const seen = await endBoth();
+    const before = { ...seen, shim: { ...seen.shim, startTime: "another-boot:1" } };
+    await writeFile(join(folder(), "state.json"), JSON.stringify(before));
+    await start();
+    expect(await state()).toMatchObject({ restarts: 0 });
+  });
+
   it("ROLL-4: a program that exits by itself is restarted, and its exit code is known", async () => {
     await start({ CRASH: "400" });
     await until("it was restarted", async () => (await m.adapter().supervision()).restarts >= 1);

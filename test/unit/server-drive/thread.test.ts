@@ -22,7 +22,7 @@ afterEach(async () => {
 
 function threadOf(source: string) {
   const lost = vi.fn<(error: Error) => void>();
-  const worker = new Worker(source, { eval: true });
+  const worker = new Worker(source, { eval: true, stderr: true });
   threads.push(worker);
   return { lost, drive: createDriveThread(lost, worker) };
 }
@@ -74,4 +74,19 @@ test("a thread that was never started leaves when it is told to, and nobody has 
   const { drive, lost } = threadOf(SAYS);
   await drive.stop();
   expect(lost).not.toHaveBeenCalled();
+});
+
+test("log lines of the thread reach this process's stderr through its own writer, which survives a full disk", async () => {
+  const written: string[] = [];
+  const write = vi
+    .spyOn(process.stderr, "write")
+    .mockImplementation((chunk) => written.push(String(chunk)) > 0);
+  try {
+    const { drive } = threadOf(`${SAYS}
+      on.start = () => { process.stderr.write("a line of the thread\\n"); say({ kind: "started" }); };`);
+    await drive.start(NO_SETTINGS, IGNORED);
+    await vi.waitFor(() => expect(written.join("")).toContain("a line of the thread\n"), { timeout: 30_000 });
+  } finally {
+    write.mockRestore();
+  }
 });
