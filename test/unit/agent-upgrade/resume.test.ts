@@ -4,6 +4,7 @@ import { FairleadError } from "../../../src/core/errors.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
 import {
   commandedMachine,
+  type Launch,
   OPEN_GATE,
   type CommandedMachine,
 } from "../../support/programs/commanded-machine.ts";
@@ -70,10 +71,10 @@ test("ROLL-6: a job that was accepted and not begun is run by the next agent whi
 });
 
 /** Accepted and durable, and the agent is killed before the job begins. */
-async function acceptedOnly(version: string) {
+async function acceptedOnly(version: string, more: Partial<Launch> = {}) {
   const { start } = c.agent().runner;
   c.agent().runner.start = () => undefined;
-  const launched = await c.launch({ version });
+  const launched = await c.launch({ version, ...more });
   c.agent().runner.start = start;
   expect(launched.received).toBe("accepted");
   return launched;
@@ -120,6 +121,30 @@ test("SNAP-16: of two jobs for a profile that were accepted and not begun, only 
   expect(c.row.verdicts.get(older.commandId)).toEqual(["FAILED"]);
   expect(c.row.verdicts.get(newer.commandId)).toEqual(["COMPLETED"]);
   expect([c.running(), c.row.version]).toEqual(["3.0.0", "3.0.0"]);
+});
+
+test("SNAP-16: of two attempts of one intent that were accepted and not begun, only the newer one runs", async () => {
+  const older = await acceptedOnly("2.0.0");
+  const newer = await acceptedOnly("2.0.0", { attempt: 2, of: older });
+  await c.restart();
+  expect(c.row.verdicts.get(older.commandId)).toEqual(["FAILED"]);
+  expect(c.row.verdicts.get(newer.commandId)).toEqual(["COMPLETED"]);
+  expect(c.processes.instances.at(-1)).toMatch(/\.forward\.2\.\d+$/);
+});
+
+test("ROLL-6: a verdict that neither the disk took nor the server heard is not lost: the next agent runs the job again", async () => {
+  const { state, fs } = fullDisk();
+  await c.replaceDisk(fs);
+  c.world.there = false;
+  const { commandId } = await c.launch({ version: "2.0.0" });
+  state.isFull = true;
+  await c.idle();
+  expect(c.row.verdicts.get(commandId)).toBeUndefined();
+  await c.agent().stop();
+  c.world.there = true;
+  await c.restart();
+  expect(c.row.verdicts.get(commandId)).toEqual(["COMPLETED"]);
+  expect([c.running(), c.row.version]).toEqual(["2.0.0", "2.0.0"]);
 });
 
 /** Changes something between the fetch and the stop of the next upgrade. */
