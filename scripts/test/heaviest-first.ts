@@ -24,6 +24,7 @@ export const HEAVY_FILES = [
   "test/integration/agent-upgrade/kill-docker.test.ts",
   "test/integration/replicas/restored-site.test.ts",
   "test/integration/agent-upgrade/kill.test.ts",
+  "test/integration/e2e/suspended-agent.test.ts",
   "test/integration/e2e/engines-killed.test.ts",
   "test/integration/agent-upgrade/every-step.test.ts",
   "test/integration/hosts/upgrade.test.ts",
