@@ -151,7 +151,7 @@ test("SNAP-17: with no node to vouch for it, a clock that jumped is confirmed by
   const time = new Date(Date.now() + 90_000).toISOString();
   const confirmed = await site.operator.fairlead(...confirm, "--time", time);
   expect(confirmed.json<{ problem: string | null }>().problem).toBeNull();
-  await signs();
+  expect(await site.reasons()).not.toContain("CLOCK_DISAGREES");
   expect(await certificateFor(nodes[0]!)).toContain("BEGIN CERTIFICATE");
 }, 120_000);
 
