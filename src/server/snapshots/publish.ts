@@ -112,7 +112,8 @@ export async function publishSealed(
         const last = before.get(keyOf(item));
         return [draftItem(authority, item, nodes.get(item.nodeId)!, last, increments, now)];
       } catch (error) {
-        if (!(error instanceof FairleadError)) throw error;
+        // Clocks that disagree are nothing of this node's: the transaction ends, and its marks stay.
+        if (!(error instanceof FairleadError) || error.code === "CLOCK_DISAGREES") throw error;
         refused.push(refusalOf(item, error));
         return [];
       }
