@@ -66,7 +66,6 @@ test("SNAP-15: a cancel that arrives with a command of the cancelled intent coun
   const started: unknown[] = [];
   const told: unknown[] = [];
   const answers = createAnswerTaker({
-    revocationPage: async () => Promise.reject(new Error("no page is named here")),
     ...node.deps(),
     keeper: { passGate: () => undefined, ask: () => ({ kind: "open" }) } as never,
     outbox: { add: async (_, body) => (told.push(body), "written") },
