@@ -90,7 +90,7 @@ export function revocation(lab: () => Lab): void {
         id: later.node_id,
         replaces: identity.node_id,
         revoked_at: null,
-        binary_version: "1.0.0",
+        profiles: [{ chain_profile_id: node.profile, binary_version: "1.0.0" }],
       });
 
       const to = lab().origin.publish("2.0.0", { as: "revoked-v2" });
