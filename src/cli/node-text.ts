@@ -1,7 +1,7 @@
 /** A node, for people. */
 import { startedAloneText } from "../core/degraded/started-alone-text.ts";
 import { nextOf } from "../core/errors.ts";
-import { CLAIMED_HEALTH, worstHealth, type ClaimedHealth } from "../core/health/claim.ts";
+import { CLAIMED_HEALTH, judgedText, worstHealth, type ClaimedHealth } from "../core/health/claim.ts";
 import { COPIED_REMEDY } from "../core/incident/copied-identity.ts";
 import type { NodeProfileView, NodeView, ProgramView } from "../core/protocol/operator-api.ts";
 import { ageOf } from "./duration.ts";
@@ -35,7 +35,7 @@ export function nodeText(node: NodeView, now: number): string {
       ["id", node.id],
       ["state", stateOf(node)],
       ["type", node.node_type],
-      ...node.profiles.map(profileLine),
+      ...node.profiles.map((profile) => profileLine(profile, node.contact)),
       ["roles", node.roles.join(", ")],
       ["labels", labels.length === 0 ? null : labels.join(", ")],
       ["seen", seenAt(node, now)],
@@ -56,9 +56,9 @@ export function nodeText(node: NodeView, now: number): string {
 }
 
 /** One line for each program: a node may have several. */
-const profileLine = ({ chain_profile_id, state, binary_version }: NodeProfileView): [string, string] => [
+const profileLine = (profile: NodeProfileView, contact: NodeView["contact"]): [string, string] => [
   "profile",
-  `${chain_profile_id}, version ${binary_version ?? "-"}, ${state}`,
+  `${profile.chain_profile_id}, version ${profile.binary_version ?? "-"}, ${judgedText(profile.state, contact)}`,
 ];
 
 function copiesText({ name, copies }: NodeView, now: number): string[] {

@@ -60,3 +60,11 @@ export const worstHealth = (claims: readonly ClaimedHealth[]): ClaimedHealth =>
   CLAIMED_HEALTH.findLast((value) => claims.includes(value)) ?? "unknown";
 export const worstSync = (claims: readonly ClaimedSync[]): ClaimedSync =>
   CLAIMED_SYNC.findLast((value) => claims.includes(value)) ?? "unknown";
+
+/** The judged state of a program in words: of a node that is not heard from, it is of the past. */
+export const judgedText = (state: string, contact: Contact): string =>
+  contact === "current"
+    ? state
+    : contact === "never"
+      ? "not heard from yet"
+      : `${state} when last heard from`;

@@ -13,13 +13,15 @@ interface TroubledNode {
 
 const ofNode = ({ nodeId, name }: TroubledNode) => ({ nodeId, name, subject: "" });
 const iso = (at: number): string => new Date(at).toISOString();
+/** Without milliseconds, for a title that a pager reads. */
+const shortIso = (at: number): string => iso(at).replace(/\.\d+Z$/, "Z");
 
 /** `heardAt`: null for a node that has never been heard from since it enrolled. */
 export const nodeDown = (node: TroubledNode, heardAt: number | null): Trouble => ({
   ...ofNode(node),
   category: "node_down",
   severity: "critical",
-  title: `${node.name} is down: ${heardAt === null ? "never heard from" : `no heartbeat since ${iso(heardAt)}`}`,
+  title: `${node.name} is down: ${heardAt === null ? "never heard from" : `no heartbeat since ${shortIso(heardAt)}`}`,
   detail: { last_heartbeat_at: heardAt === null ? null : iso(heardAt) },
   recoveryPlan:
     "Look at the machine, at its connection to the control plane, and at the agent's log. " +
@@ -81,7 +83,7 @@ function ending(what: string, endsAt: number, now: number) {
   const isOver = endsAt <= now;
   return {
     severity: isOver ? "critical" : "warning",
-    title: `${what} ${isOver ? "ended" : "ends"} ${iso(endsAt)}`,
+    title: `${what} ${isOver ? "ended" : "ends"} ${shortIso(endsAt)}`,
     detail: { ends_at: iso(endsAt) },
     stage: isOver ? "ended" : "ending",
   } as const;

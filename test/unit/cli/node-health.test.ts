@@ -46,6 +46,7 @@ test("ROLL-30: `node show` says what a silent node last reported and when, and c
   const { url } = await siteWith([nodeWith(2, "unknown", { state: "down", contact: "lost" })]);
   const ran = await fairlead(["node", "show", "node-2"], { env: await homeFor(url), now });
   expect(ran.out).toMatch(/health +unknown, 3m 10s old: it was ok, synced/);
+  expect(ran.out).toMatch(/profile +demo-http, version \S+, active when last heard from/);
   expect(ran.out).toMatch(/as of +2026-01-01T00:00:00.000Z, 3m 10s ago/);
 });
 

@@ -3,6 +3,7 @@ import {
   claimedProgram,
   claimOf,
   contactOf,
+  judgedText,
   worstHealth,
   worstSync,
   type Heard,
@@ -66,6 +67,13 @@ test("ROLL-30: beside an unknown health stands the last report and its time, in 
     as_of: "2026-01-01T00:00:00.000Z",
     last_reported: { application_health: "ok", sync_status: "synced" },
   });
+});
+
+test("ROLL-30: the judged state of a program is of the past once its node is not heard from", () => {
+  expect(judgedText("active", "current")).toBe("active");
+  expect(judgedText("active", "lost")).toBe("active when last heard from");
+  expect(judgedText("active", "late")).toBe("active when last heard from");
+  expect(judgedText("active", "never")).toBe("not heard from yet");
 });
 
 test("the worst program speaks for its node, and a node without one is unknown", () => {

@@ -1,12 +1,16 @@
 import type { ReactNode } from "react";
+import { judgedText } from "../../../core/health/claim.ts";
 import type { NodeView } from "../../../core/protocol/operator-api.ts";
 import { Link } from "@tanstack/react-router";
 import { Copyable } from "../../ui/copyable.tsx";
 import { dateTimeText } from "../../ui/time-text.ts";
+import { useNow } from "../../ui/use-now.ts";
 import { HeartbeatAge } from "../fleet/heartbeat-age.tsx";
+import { contactNow } from "../fleet/node-facts.ts";
 
 export function NodeFacts({ node }: { readonly node: NodeView }) {
   const labels = Object.entries(node.labels);
+  const contact = contactNow(node, useNow());
   return (
     <section className="panel" aria-labelledby="facts-heading">
       <div className="panel-head">
@@ -18,7 +22,7 @@ export function NodeFacts({ node }: { readonly node: NodeView }) {
         </Fact>
         {node.profiles.map(({ chain_profile_id, state, binary_version }) => (
           <Fact key={chain_profile_id} name="Profile">
-            {chain_profile_id} {binary_version ?? "unknown"}, {state}
+            {chain_profile_id} {binary_version ?? "unknown"}, {judgedText(state, contact)}
           </Fact>
         ))}
         <Fact name="Type">{node.node_type}</Fact>
