@@ -27,14 +27,17 @@ interface NodeRow {
 const nodeOf = ({ id, name }: NodeRow) => ({ nodeId: id, name });
 
 export async function readNodeTroubles(tx: Transaction, now: number): Promise<Trouble[]> {
-  return [...(await nodesDown(tx)), ...(await crashLoops(tx, now)), ...(await rejections(tx, now))];
+  return [...(await nodesDown(tx, now)), ...(await crashLoops(tx, now)), ...(await rejections(tx, now))];
 }
 
-async function nodesDown(tx: Transaction): Promise<Trouble[]> {
+/** A node that was just heard from is `down` until the next look at its health, and not silent any more. */
+async function nodesDown(tx: Transaction, now: number): Promise<Trouble[]> {
+  const late = new Date(now - LIMITS.heartbeatLateMs);
   const rows = await tx<(NodeRow & { heard_at: Date | null })[]>`
     select n.id, n.name, hb.received_at as heard_at
     from nodes n left join node_heartbeats hb on hb.node_id = n.id
-    where n.state = 'down' and n.enrolled_at is not null and n.revoked_at is null`;
+    where n.state = 'down' and (hb.received_at is null or hb.received_at <= ${late})
+      and n.enrolled_at is not null and n.revoked_at is null`;
   return rows.map((row) => nodeDown(nodeOf(row), row.heard_at?.getTime() ?? null));
 }
 
