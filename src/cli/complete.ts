@@ -32,6 +32,7 @@ export function suggestions(words: readonly string[], env: Io["env"]): string {
 function completionTree(env: Io["env"]): RootCommand {
   const root = new RootCommand();
   for (const { name, about } of [...SUBJECTS, ...PROGRAMS]) root.command(name, about);
+  root.command("help", "help on a command");
   for (const spec of COMMANDS) describe(root.command(spec.path, spec.about), spec, env);
   return root;
 }

@@ -27,10 +27,7 @@ export function buildProgram(dispatch: Dispatch, output: ProgramOutput): Command
     .enablePositionalOptions() // or `node list --version 1.0` would ask for ours
     .option("-V, --version", "print the version")
     .option(...JSON_FLAG);
-  program.addHelpText(
-    "after",
-    exampleText(["fairlead rollout create --help", "fairlead rollout watch 3f2a"]),
-  );
+  program.addHelpText("after", exampleText(["fairlead help rollout create", "fairlead rollout watch 3f2a"]));
 
   const parents = new Map<string, Command>();
   for (const { name, about } of SUBJECTS) {

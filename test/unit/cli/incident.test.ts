@@ -1,6 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { incidentTable } from "../../../src/cli/incident/text.ts";
+import type { Paint } from "../../../src/cli/output.ts";
 import { nodeSample, uuid } from "./samples.ts";
 import {
   DELIVERY_ID,
@@ -45,6 +47,19 @@ describe("incidents on the command line (ROLL-19)", () => {
     expect(query.get("status")).toBe("open");
     expect(query.get("node_id")).toBe(uuid(1));
     expect((await run("incident", "list", "--status", "closed")).code).toBe(2);
+  });
+
+  test("ROLL-19: an unresolved incident has the colour of its severity on a terminal, a resolved one has none", () => {
+    const paint: Paint = (style, text) => `<${style}:${text}>`;
+    const incidents = [
+      incidentSample(),
+      incidentSample({ severity: "warning", category: "key_expiring" }),
+      incidentSample({ status: "resolved" }),
+    ];
+    const [, critical, warning, resolved] = incidentTable(incidents, Date.now(), paint).split("\n");
+    expect(critical).toContain("<red:critical>");
+    expect(warning).toContain("<yellow:warning>");
+    expect(resolved).not.toContain("<");
   });
 
   test("ROLL-16: show has the recovery plan, line by line", async () => {
