@@ -13,6 +13,7 @@ import { ACTIVE_STATUSES } from "../../core/rollout/states.ts";
 import type { Database, Transaction } from "../db/database.ts";
 import { appendEvents } from "../events/append.ts";
 import { lockProfiles } from "../rollout/profile-claim.ts";
+import { forgetUnsettled } from "../rollout/unsettled.ts";
 
 export interface ProfileChange {
   readonly id: NodeId;
@@ -102,6 +103,7 @@ async function refuseActive(tx: Transaction, id: NodeId, profile: ProfileId): Pr
 
 async function dropProfiles(tx: Transaction, id: NodeId, profiles: readonly ProfileId[]): Promise<void> {
   if (profiles.length === 0) return;
+  for (const profile of profiles) await forgetUnsettled(tx, profile, [id]);
   for (const table of ["service_assignments", "node_config_state", "node_profiles"])
     await tx`delete from ${tx(table)} where node_id = ${id} and chain_profile_id = any(${[...profiles]})`;
   // The node's assignment snapshot is compiled again, without them.

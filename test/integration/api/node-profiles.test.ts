@@ -11,6 +11,7 @@ import {
   V1,
   type CreationSite,
 } from "../../support/server/creation-site.ts";
+import { insertRollout } from "../../support/server/health-rows.ts";
 import { newId } from "../../support/server/site.ts";
 
 let here: CreationSite;
@@ -119,8 +120,16 @@ describe("a profile is removed", () => {
       await here.db`
         insert into service_assignments (node_id, chain_profile_id, kind, target_fp, rollout_id)
         values (${id}, ${profile}, 'settled', ${V1}, gen_random_uuid())`;
+    for (const profile of ["execution", "consensus"]) {
+      const [rollout] = await here.db<{ id: string }[]>`
+        select id from rollouts where id = ${await insertRollout(here.db, { profile, status: "completed" })}`;
+      await here.db`insert into unsettled_nodes (rollout_id, node_id) values (${rollout!.id}, ${id})`;
+    }
     await here.db`truncate snapshot_dirty`;
     const answer = await remove(id, "consensus", "moved");
+    const unsettled = await here.db`
+      select r.chain_profile_id from unsettled_nodes u join rollouts r on r.id = u.rollout_id where u.node_id = ${id}`;
+    expect([...unsettled]).toEqual([{ chain_profile_id: "execution" }]);
     expect(profilesOf(answer).map(({ chain_profile_id }) => chain_profile_id)).toEqual(["execution"]);
     for (const table of ["node_config_state", "service_assignments"])
       expect([

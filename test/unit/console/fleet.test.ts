@@ -7,6 +7,7 @@ import {
   healthOf,
   standingOf,
   syncOf,
+  withProgramOf,
 } from "../../../src/console/pages/fleet/node-facts.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
 import { AT, fleetNode, profileOf, program } from "./samples.ts";
@@ -19,6 +20,25 @@ describe("a node of the fleet", () => {
       programs: [program(), program({ application_health: "critical" }), program({ sync_status: "syncing" })],
     });
     expect([healthOf(node, NOW), syncOf(node, NOW)]).toEqual(["critical", "syncing"]);
+  });
+
+  it("ROLL-28: on a rollout's page is as healthy as the rollout's own program, whatever runs beside it", () => {
+    const beside = { ...program({ application_health: "critical" }), chain_profile_id: "beside" as never };
+    const node = fleetNode(1, { programs: [beside, program()] });
+    expect(healthOf(node, NOW)).toBe("critical");
+    expect(healthOf(withProgramOf(node, "harbor"), NOW)).toBe("ok");
+    expect(healthOf(withProgramOf(node, "unknown"), NOW)).toBe("unknown");
+  });
+
+  it("ROLL-28: is found and counted by each of its profiles and versions", () => {
+    const node = fleetNode(1, { profiles: [profileOf("1.2"), profileOf("3.0", "beside")] });
+    for (const word of ["profile:harbor", "profile:beside", "version:1.2", "version:3.0"])
+      expect(filterNodes([node], word, NOW)).toEqual([node]);
+    expect(filterNodes([node], "version:1", NOW)).toEqual([]);
+    expect(versionFacets([node]).map(({ word, count }) => `${word} ${count}`)).toEqual([
+      "version:1.2 1",
+      "version:3.0 1",
+    ]);
   });
 
   it("without a report is unknown, not healthy", () => {

@@ -29,6 +29,12 @@ const claimsOf = (node: NodeView, now: number) => {
   return node.programs.map((program) => claimOf(program, contact));
 };
 
+/** The node as one of its programs sees it: a rollout's page tells nothing of the neighbours. */
+export const withProgramOf = (node: NodeView, profile: string): NodeView => ({
+  ...node,
+  programs: node.programs.filter(({ chain_profile_id }) => chain_profile_id === profile),
+});
+
 export const healthOf = (node: NodeView, now: number): ClaimedHealth =>
   worstHealth(claimsOf(node, now).map((claim) => claim.application_health));
 

@@ -10,7 +10,7 @@ import { ReasonDialog } from "../../ui/reason-dialog.tsx";
 import { dateTimeText, untilText } from "../../ui/time-text.ts";
 import type { Look } from "../../ui/tones.ts";
 import { useNow } from "../../ui/use-now.ts";
-import { healthLook, healthOf, syncLook, syncOf } from "../fleet/node-facts.ts";
+import { healthLook, healthOf, syncLook, syncOf, withProgramOf } from "../fleet/node-facts.ts";
 import {
   canaryNodes,
   count,
@@ -62,7 +62,13 @@ export function CanaryPanel({ rollout, nodes }: Props) {
       <div className="canary-body">
         <ul className="canary-nodes" aria-label="Canary nodes">
           {canary.slice(0, LIVE_NODES_MAX).map((node, at) => (
-            <CanaryNode key={node.node_id} node={node} live={liveNodes[at]} now={now} />
+            <CanaryNode
+              key={node.node_id}
+              node={node}
+              live={liveNodes[at]}
+              profile={rollout.chain_profile_id}
+              now={now}
+            />
           ))}
           {canary.length > LIVE_NODES_MAX ? (
             <li className="muted">and {canary.length - LIVE_NODES_MAX} more</li>
@@ -115,13 +121,15 @@ function Approve({ rollout }: { readonly rollout: RolloutView }) {
 interface CanaryNodeProps {
   readonly node: NodeUpgradeView;
   readonly live: NodeView | undefined;
+  readonly profile: string;
   readonly now: number;
 }
 
-function CanaryNode({ node, live, now }: CanaryNodeProps) {
-  const program = live?.programs[0];
-  const health = live === undefined ? "unknown" : healthOf(live, now);
-  const sync = live === undefined ? "unknown" : syncOf(live, now);
+function CanaryNode({ node, live, profile, now }: CanaryNodeProps) {
+  const own = live === undefined ? undefined : withProgramOf(live, profile);
+  const program = own?.programs[0];
+  const health = own === undefined ? "unknown" : healthOf(own, now);
+  const sync = own === undefined ? "unknown" : syncOf(own, now);
   return (
     <li>
       <Link to="/nodes/$nodeId" params={{ nodeId: node.node_id }}>
