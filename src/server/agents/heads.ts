@@ -18,31 +18,27 @@ import type { SnapshotRow } from "./snapshot-rows.ts";
 /** No transaction is left waiting for longer: see `openDatabase`. */
 const COMMIT_MAX_MS = 15_000;
 
-export interface DatedRevocation extends Revocation {
-  readonly at: number;
-}
-
 export interface AuthorityTime {
   readonly now: number;
-  /** Of the node and of everyone, newest first. */
-  revoked(nodeId: NodeId): readonly DatedRevocation[];
-  /** The same, as a head names it. */
+  /** When something was last revoked for the node or for everyone; minus infinity where nothing was. */
+  newestAt(nodeId: NodeId): number;
+  /** All that was revoked for it, as a head names it. */
   paged(nodeId: NodeId): { readonly rest: readonly Revocation[]; readonly pages: readonly SealedPage[] };
 }
 
 export function isHeadDue(
   { nodeId, headIssuedAt }: { readonly nodeId: NodeId; readonly headIssuedAt: number | null },
-  { now, revoked }: AuthorityTime,
+  { now, newestAt }: AuthorityTime,
 ): boolean {
   if (headIssuedAt === null || now - headIssuedAt >= LIMITS.headRefreshMs) return true;
-  return revoked(nodeId).some(({ at }) => at > headIssuedAt);
+  return newestAt(nodeId) > headIssuedAt;
 }
 
 /** (2) */
 export const mayLackRevocation = (
   { nodeId, headIssuedAt }: { readonly nodeId: NodeId; readonly headIssuedAt: number | null },
-  { revoked }: Pick<AuthorityTime, "revoked">,
-): boolean => revoked(nodeId).some(({ at }) => at > (headIssuedAt ?? 0) - COMMIT_MAX_MS);
+  { newestAt }: Pick<AuthorityTime, "newestAt">,
+): boolean => newestAt(nodeId) > (headIssuedAt ?? 0) - COMMIT_MAX_MS;
 
 export function signHeadFor(authority: Authority, bundle: StoredBundle, { now, paged }: AuthorityTime) {
   const { epoch, version, contentHash } = bundle;

@@ -9,10 +9,10 @@ import type { Digest, NodeId } from "../../core/ids.ts";
 import { pageRevocations, REVOCATION_PAGES_MAX, type Revocation } from "../../core/snapshot/revocation.ts";
 import { sealPage, type SealedPage } from "../../trust/revocation-page.ts";
 import type { Database } from "../db/database.ts";
-import type { AuthorityTime, DatedRevocation } from "./heads.ts";
+import type { AuthorityTime } from "./heads.ts";
 
 export interface PagedSet {
-  readonly dated: readonly DatedRevocation[];
+  readonly newestAt: number;
   readonly rest: readonly Revocation[];
   readonly pages: readonly SealedPage[];
 }
@@ -30,7 +30,7 @@ interface Row {
   readonly at: Date;
 }
 
-const NOTHING: PagedSet = { dated: [], rest: [], pages: [] };
+const NOTHING: PagedSet = { newestAt: -Infinity, rest: [], pages: [] };
 
 export function createRevokedReader(db: Database): RevokedReader {
   let kept = { key: "", set: NOTHING };
@@ -66,7 +66,7 @@ export function createRevokedReader(db: Database): RevokedReader {
     };
     return {
       now: seen!.now.getTime(),
-      revoked: (nodeId) => [...ownSet(nodeId).dated, ...all.dated],
+      newestAt: (nodeId) => Math.max(ownSet(nodeId).newestAt, all.newestAt),
       paged: (nodeId) => ({
         rest: [...ownSet(nodeId).rest, ...all.rest],
         pages: [...ownSet(nodeId).pages, ...all.pages],
@@ -85,14 +85,14 @@ export function createRevokedReader(db: Database): RevokedReader {
   };
 }
 
-/** `dated` newest first. */
 function pagedSet(oldestFirst: readonly Row[]): PagedSet {
   if (oldestFirst.length === 0) return NOTHING;
   const { pages, rest } = pageRevocations(oldestFirst.map(({ kind, id }) => ({ id, kind })));
   if (pages.length > REVOCATION_PAGES_MAX / 2)
     throw new FairleadError("INTERNAL", `${oldestFirst.length} revocations are more than a head can name`);
   return {
-    dated: oldestFirst.map(({ kind, id, at }) => ({ kind, id, at: at.getTime() })).toReversed(),
+    // By date, not by number: a transaction may commit later than one that began after it.
+    newestAt: oldestFirst.reduce((newest, { at }) => Math.max(newest, at.getTime()), -Infinity),
     rest,
     pages: pages.map(sealPage), // (2)
   };

@@ -202,6 +202,20 @@ test("SNAP-17: what a server signed 400 days ahead is signed again when it start
   expect(late.head()!.content.scopes.node_bootstrap).toMatchObject({ version: 2 });
 });
 
+test("SNAP-17: a revocation that was dated ahead makes no head due for that long", async () => {
+  const fleet = await createFleet(db);
+  await fleet.believe();
+  const id = await fleet.node(["core_mesh"]);
+  await fleet.compileAll();
+  await db`
+    insert into authority_revocations (kind, subject, actor, created_at)
+    values ('peer', 'elsewhere', 'key:alice', now() + interval '400 days')`;
+  await startReplica();
+  const reader = createReader(fleet, id);
+  await reader.catchUp(); // ends: after its head nothing more is due
+  expect(reader.head()!.content.revoked).toEqual([{ kind: "peer", id: "elsewhere" }]);
+});
+
 test("SNAP-17: a node that fell silent while the clock was ahead is not heard until then", async () => {
   const node = await insertNode(db, "n1");
   await beat(db, node, { agoMs: -400 * DAY_MS });
