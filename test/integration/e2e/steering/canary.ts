@@ -105,7 +105,9 @@ export function canary(lab: () => Lab): void {
 
     test("ROLL-21: the recorded version is the previous one again", async () => {
       for (const { name } of nodes)
-        expect(await lab().operator.node(name)).toMatchObject({ binary_version: "1.0.0", state: "active" });
+        expect(await lab().operator.node(name)).toMatchObject({
+          profiles: [{ binary_version: "1.0.0", state: "active" }],
+        });
     });
 
     test("ROLL-11: rolled back, it takes no signal any more", async () => {
