@@ -72,6 +72,7 @@ test("SNAP-15: a cancel that arrives with a command of the cancelled intent coun
     log: silentLogger,
     start: (pending) => void started.push(pending),
     beat: () => undefined,
+    revocationPage: async () => Promise.reject(new Error("no page is named here")),
   });
   const empty = signIntent(intentOf({ ...EMPTY, serial: 8 }), node.keys.release);
   await answers.take({
