@@ -9,7 +9,7 @@ import { openDoor, openTrustingDoor, viaOf, type Answer, type Door } from "./doo
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * HOUR_MS;
-const AHEAD = LIMITS.issuedAheadMaxMs;
+const AHEAD = 15 * MINUTE_MS;
 
 const signedAt = (time: number) => ({
   issued_at: at(time),
