@@ -7,6 +7,7 @@ import type { z } from "zod";
 import type {
   EventView,
   NodeUpgradeList,
+  NodeUpgradeView,
   RolloutView,
   WhoAmI,
 } from "../../../src/core/protocol/operator-api.ts";
@@ -173,22 +174,26 @@ function pageOf(
   limit: number,
 ) {
   const until = Math.min(total, from + limit);
-  const nodes = Array.from({ length: until - from }, (_, at) => ({
-    node_id: nodeIdOf(from + at),
-    node_name: `node-${from + at}`,
-    batch_index: Math.floor((from + at) / batchSize),
-    ...placeOf(actions.get(from + at)),
-    progress_pct: 0,
-    direction: "forward",
-    attempt_count: 0,
-    previous_version: "1.0.0",
-    previous_checksum: DIGEST,
-    error_code: null,
-    error_message: null,
-    retry_requested: false,
-    started_at: null,
-    ended_at: null,
-  }));
+  const nodes = Array.from({ length: until - from }, (_, at) => {
+    const node = {
+      node_id: nodeIdOf(from + at),
+      node_name: `node-${from + at}`,
+      batch_index: Math.floor((from + at) / batchSize),
+      ...placeOf(actions.get(from + at)),
+      progress_pct: 0,
+      waiting_for: null,
+      direction: "forward",
+      attempt_count: 0,
+      previous_version: "1.0.0",
+      previous_checksum: DIGEST,
+      error_code: null,
+      error_message: null,
+      retry_requested: false,
+      started_at: null,
+      ended_at: null,
+    } satisfies Record<keyof NodeUpgradeView, unknown>;
+    return node;
+  });
   return { nodes, next_cursor: until < total ? String(until) : null } satisfies Record<
     keyof z.infer<typeof NodeUpgradeList>,
     unknown
