@@ -105,7 +105,7 @@ export const upgradeTable = (nodes: readonly NodeUpgradeView[]): string =>
     nodes.map((node) => [
       String(node.batch_index + 1),
       node.node_name,
-      node.retry_requested ? `${node.status}, waits for its retry` : node.status,
+      nodeStatusText(node),
       node.upgrade_phase ?? "",
       node.waiting_for === null ? (node.action_name ?? "") : `waiting for ${node.waiting_for}`,
       node.attempt_count === 0 ? "" : `${node.direction} ${node.attempt_count}`,
@@ -114,6 +114,11 @@ export const upgradeTable = (nodes: readonly NodeUpgradeView[]): string =>
       node.error_code === null ? "" : `${node.error_code}: ${node.error_message ?? ""}`,
     ]),
   );
+
+function nodeStatusText({ status, retry_requested, silent_since }: NodeUpgradeView): string {
+  if (retry_requested) return `${status}, waits for its retry`;
+  return silent_since === null ? status : `${status}, silent`;
+}
 
 const spanText = (from: string | null, to: string | null): string =>
   from === null || to === null ? "" : durationText(Date.parse(to) - Date.parse(from));

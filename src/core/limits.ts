@@ -81,6 +81,11 @@ export const LIMITS = {
   /** How often a rollout looks whether nodes are back from another program's upgrade. */
   othersRecheckMs: 2_000,
   crashLoopRestarts: 3,
+  /** Without a heartbeat for this long during its upgrade, a node is shown as silent: three beats were missed. */
+  nodeSilentMs: 30_000,
+  /** After so long a silence a node at work is given up (`node_silence_max`). */
+  nodeSilenceMaxDefaultMs: 5 * 60_000,
+  nodeSilenceMaxMaxMs: 24 * 3_600_000,
   maxAttemptsDefault: 3,
   configFilesMax: 64,
   configFileBytesMax: 1024 * 1024,

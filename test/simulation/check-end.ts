@@ -1,4 +1,5 @@
 /** What must hold when nothing moves any more, and when the last operator has settled what was left. */
+import { isGivenUp } from "../../src/core/rollout/late.ts";
 import { isActive, isSettled } from "../../src/core/rollout/states.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
 import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
@@ -53,7 +54,7 @@ function compensated(table: RolloutTable, node: NodeRow): void {
   const stays = node.stands === "target";
   // Its window was closed when it should have gone back, or it came late; or only a heartbeat told where it stands, and
   // perhaps a retry began from there.
-  const isFound = node.errorCode === "TIMEOUT" || node.errorCode === "NODE_STEP_FAILED" || node.attempt > 1;
+  const isFound = isGivenUp(node) || node.errorCode === "NODE_STEP_FAILED" || node.attempt > 1;
   const isTold = critical.length > 0 || isFound;
   const mayStay = !table.rollout().rollbackAllowed || node.previous === null || isTold;
   holds(!stays || mayStay, rule, `${node.nodeId} was left on the target`);

@@ -62,6 +62,8 @@ function unknownOf(node: NodeRow, machine: Machine): readonly Standing[] {
       return verdict === "FAILED_ROLLBACK" ? ["broken"] : [];
     case "NODE_STEP_FAILED":
       return foundOn(node);
+    case "NODE_SILENT":
+    case "GIVEN_UP":
     case "TIMEOUT": // (it never said anything again)
       if (verdict === "FAILED_ROLLBACK") return ["broken"];
       if (verdict === "COMPLETED") return [direction === "forward" ? "target" : "previous"];

@@ -4,10 +4,12 @@
  */
 import type { Command, RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { T0 } from "../support/rollouts/scenes.ts";
+import { LIMITS } from "../../src/core/limits.ts";
 import type { ReportRow } from "../../src/core/rollout/rows.ts";
 import type { Driven, Server } from "./driver.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import type { Random } from "./random.ts";
+import { holds } from "./violation.ts";
 import type { Timeline } from "./timeline.ts";
 import { decidedOnly, watchedStep } from "./watch-rollout.ts";
 
@@ -16,6 +18,12 @@ const MINUTE_MS = 60_000;
 const DOWN_AFTER_MS = 3 * MINUTE_MS;
 /** Every machine that lives has beaten by then, and then every command has ended. */
 const HEARD_AFTER_MS = [2 * MINUTE_MS, 60 * MINUTE_MS, 12 * 60 * MINUTE_MS];
+/** How often the server listens for silent nodes; in the product every five seconds. */
+const LISTEN_EVERY_MS = MINUTE_MS;
+const DRIVE_LOST_MS = 6 * 60 * MINUTE_MS;
+const SILENCE_MAX_MS = LIMITS.nodeSilenceMaxDefaultMs;
+/** Looks, nudges that got lost, and a server that is started again. */
+const SILENCE_SLACK_MS = 3 * MINUTE_MS;
 
 export interface World {
   readonly time: Timeline;
@@ -85,6 +93,20 @@ export function createFleet({ time, random, server }: World) {
     if (random.chance(0.1)) table.breakLaunches(() => random.chance(0.1));
     let sent = 0;
     let listened = "";
+    let isListening = false;
+    let steppedAt = T0;
+    /** For as long as a node is at work, unless the drive was lost: that is another rule's to find. */
+    function listenForSilence(now: number): void {
+      isListening = table.statuses().includes("in_progress") && now - steppedAt < DRIVE_LOST_MS;
+      if (!isListening) return;
+      if (server.reachableAt(now) === now) {
+        table.cameBack(server.availableSince());
+        listen(table, now);
+        if (table.watchSilence(now, SILENCE_MAX_MS)) nudge(now);
+        silenceEnds(table, now);
+      }
+      time.after(server.reachableAt(now + LISTEN_EVERY_MS), listenForSilence);
+    }
     const driven: Driven = {
       step(now) {
         table.cameBack(server.availableSince());
@@ -100,6 +122,8 @@ export function createFleet({ time, random, server }: World) {
           for (const later of HEARD_AFTER_MS) time.after(now + later, hear);
         listened = unknown;
         after(now);
+        steppedAt = now;
+        if (!isListening) listenForSilence(now);
       },
       decideOnly: (now) => decidedOnly(table, now),
       hasWork: table.hasWork,
@@ -115,4 +139,13 @@ export function createFleet({ time, random, server }: World) {
   }
 
   return { machines, run };
+}
+
+function silenceEnds(table: RolloutTable, now: number): void {
+  for (const { nodeId, status, phase, silentSince, launchedAt } of table.nodes) {
+    if (status !== "in_progress" || phase === "VERIFYING" || silentSince === null) continue;
+    const waited = now - Math.max(silentSince, launchedAt!);
+    const rule = "a silent node holds its rollout for a bounded time";
+    holds(waited <= SILENCE_MAX_MS + SILENCE_SLACK_MS, rule, `${nodeId} was waited for ${waited} ms`);
+  }
 }

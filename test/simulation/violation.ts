@@ -12,6 +12,7 @@ export const RULES = [
   "a command once, one at a time",
   "an ended rollout stays ended, a settled node settled",
   "an ending says what happened",
+  "a silent node holds its rollout for a bounded time",
   "an idle step changes nothing",
   "everything ends or waits for a person",
   "a person can bring everything to its end",

@@ -3,6 +3,8 @@ import { deepStrictEqual } from "node:assert";
 import type { RolloutDecision } from "../../src/core/rollout/decision.ts";
 import { LIMITS } from "../../src/core/limits.ts";
 import { isOnTarget } from "../../src/core/rollout/draft.ts";
+import type { ErrorCode } from "../../src/core/error-codes.ts";
+import { GIVEN_UP_CODES, isGivenUp } from "../../src/core/rollout/late.ts";
 import { isActive, isSettled } from "../../src/core/rollout/states.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
 import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
@@ -25,7 +27,7 @@ export function watchedStep(table: RolloutTable): (now: number) => void {
       if (body.kind === "verdict") heard.add(commandId);
     const late = new Set(table.unreadReports().map(({ commandId }) => commandId));
     const decision = table.advance(now);
-    const isLate = (node: NodeRow): boolean => node.errorCode === "TIMEOUT" && late.has(node.commandId!);
+    const isLate = (node: NodeRow): boolean => isGivenUp(node) && late.has(node.commandId!);
     const batchBefore = rollout.currentBatch;
     const step = { before, batchBefore, commandsBefore, table, decision, isLate, now };
     if (isIdle) idle(decision);
@@ -125,12 +127,12 @@ function oneAtATime({ before, commandsBefore, table, decision }: Step): void {
 /** None is given up whose verdict was there to be read, and none that could not have been heard. */
 function givenUp({ before, table, decision, now }: Step, heard: ReadonlySet<string | null>): void {
   for (const { nodeId, stands, errorCode } of decision.nodes) {
-    if (stands !== "unknown" || errorCode !== "TIMEOUT") continue;
+    if (stands !== "unknown" || !GIVEN_UP_CODES.includes(errorCode as ErrorCode)) continue;
     const { commandId } = before.find((node) => node.nodeId === nodeId)!;
     const rule = "every node ends in the state of its machine";
     holds(!heard.has(commandId), rule, `${nodeId} was given up although it had answered`);
     const heardMs = now - table.availableSince();
-    const couldBeHeard = heardMs >= LIMITS.reconnectGraceMs;
+    const couldBeHeard = errorCode === "GIVEN_UP" || heardMs >= LIMITS.reconnectGraceMs;
     holds(couldBeHeard, "no node is given up before it could reconnect", `${nodeId} had ${heardMs} ms`);
   }
 }

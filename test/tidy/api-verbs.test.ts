@@ -62,6 +62,8 @@ const VERBS: Readonly<Record<string, string>> = {
   "POST /rollouts/{id}/approve-canary": "rollout approve-canary",
   "POST /rollouts/{id}/rollback": "rollout rollback",
   "POST /rollouts/{id}/retry": "rollout retry",
+  "POST /rollouts/{id}/give-up": "rollout give-up",
+  "POST /rollouts/{id}/nodes/{nodeId}/give-up": "rollout give-up",
   "POST /rollouts/{id}/nodes/{nodeId}/retry": "rollout retry",
   "POST /rollouts/{id}/nodes/{nodeId}/skip": "rollout skip",
   "POST /rollout-groups": "group create",

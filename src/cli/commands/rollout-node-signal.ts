@@ -1,4 +1,4 @@
-/** retry and skip: about one node, or with retry about every node that failed. */
+/** retry, skip and give-up: about one node, or about every node that failed (retry) or is silent (give-up). */
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
 import type { NodeUpgradeView, RolloutView } from "../../core/protocol/operator-api.ts";
@@ -36,6 +36,26 @@ function nodeSignal(signal: string, sign: Sign) {
       }),
   };
 }
+
+const GiveUpOptions = z.object({ allSilent: z.boolean().optional() });
+
+export const giveUp = {
+  run: (call: Call): Promise<Result> =>
+    withSession(call, async (session) => {
+      const [wanted, node] = [optionsOf(GiveUpOptions, call.options).allSilent === true, call.args[1]];
+      if (wanted === (node !== undefined))
+        throw new FairleadError("USAGE", "name one node, or give --all-silent");
+      const before = await resolveRollout(session.api, call.args[0]!);
+      const about = node === undefined ? null : memberOf(await listUpgrades(session.api, before.id), node);
+      const named = about === null ? {} : { nodeId: about.node_id };
+      const { rollout, effect } = await signalRollout(call, session.api, before, {
+        verb: "give-up",
+        ...named,
+      });
+      const whom = about === null ? "every silent node" : about.node_name;
+      return { data: rollout, text: `give-up of ${whom} in rollout ${before.id} ${effect}` };
+    }),
+};
 
 /** Among the rollout's own nodes: another node of that name is not meant. */
 export function memberOf(nodes: readonly NodeUpgradeView[], text: string): NodeUpgradeView {

@@ -28,6 +28,7 @@ export type KnownEvent =
   | ({ readonly kind: "rollout.batch" } & z.infer<typeof BatchData>)
   | ({ readonly kind: "rollout.signal" } & z.infer<typeof SignalData>)
   | ({ readonly kind: "node.upgrade"; readonly nodeId: string } & z.infer<typeof UpgradeData>)
+  | { readonly kind: "node.silence"; readonly nodeId: string; readonly isSilent: boolean }
   | { readonly kind: "other" };
 
 export function knownEvent(event: EventView): KnownEvent {
@@ -35,6 +36,8 @@ export function knownEvent(event: EventView): KnownEvent {
   if (event.kind === "rollout.status") return tagged("rollout.status", read(StatusData));
   if (event.kind === "rollout.batch") return tagged("rollout.batch", read(BatchData));
   if (event.kind === "rollout.signal") return tagged("rollout.signal", read(SignalData));
+  if (event.node_id !== null && (event.kind === "node.silent" || event.kind === "node.heard"))
+    return { kind: "node.silence", nodeId: event.node_id, isSilent: event.kind === "node.silent" };
   if (event.kind !== "node.upgrade" || event.node_id === null) return { kind: "other" };
   const data = read(UpgradeData);
   return data === null ? { kind: "other" } : { kind: "node.upgrade", nodeId: event.node_id, ...data };

@@ -83,4 +83,19 @@ export const ROLLOUT_STEER_COMMANDS: readonly CommandSpec[] = [
     examples: ['fairlead rollout skip 3f2a --node val-7 --reason "being moved"'],
     load: async () => (await import("../commands/rollout-node-signal.ts")).skip,
   },
+  {
+    path: "rollout give-up",
+    about: "fail a node at work that does not answer, or every silent one; a late verdict still settles it",
+    remote: true,
+    arguments: [ROLLOUT, { name: "[node]", about: "the node, by name or id" }],
+    options: [
+      { flags: "--all-silent", about: "every node at work without a heartbeat for 30 s" },
+      ...SIGNAL_OPTIONS,
+    ],
+    examples: [
+      'fairlead rollout give-up 3f2a val-3 --reason "machine is off"',
+      'fairlead rollout give-up 3f2a --all-silent --reason "rack 7 has no power"',
+    ],
+    load: async () => (await import("../commands/rollout-node-signal.ts")).giveUp,
+  },
 ];

@@ -9,6 +9,7 @@ export interface NodeGroup {
   readonly status: NodeUpgradeStatus;
   readonly phase: string | null;
   readonly action: string | null;
+  readonly isSilent: boolean;
   readonly error: Why | null;
 }
 
@@ -26,15 +27,22 @@ const ORDER: Readonly<Record<NodeUpgradeStatus, number>> = {
 export function groupNodes(nodes: readonly WatchNode[]): NodeGroup[] {
   const groups = new Map<string, WatchNode[]>();
   for (const node of nodes) {
-    const key = JSON.stringify([node.status, node.phase, node.action, node.error?.code, node.error?.text]);
+    const key = JSON.stringify([
+      node.status,
+      node.phase,
+      node.action,
+      node.isSilent,
+      node.error?.code,
+      node.error?.text,
+    ]);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [node]);
     else group.push(node);
   }
   return [...groups.values()]
     .map((members) => {
-      const { status, phase, action, error } = members[0]!;
-      return { names: members.map((node) => node.name).toSorted(), status, phase, action, error };
+      const { status, phase, action, isSilent, error } = members[0]!;
+      return { names: members.map((node) => node.name).toSorted(), status, phase, action, isSilent, error };
     })
     .toSorted(byUrgency);
 }
@@ -52,11 +60,11 @@ function stepOf({ phase, action }: NodeGroup): number {
   return UPGRADE_ACTIONS.findIndex(({ name }) => name === action);
 }
 
-export function groupText({ names, status, phase, action, error }: NodeGroup): string {
+export function groupText({ names, status, phase, action, isSilent, error }: NodeGroup): string {
   const who = names.length === 1 ? names[0]! : `${names.length} nodes`;
   const where = [phase, action].filter((word) => word !== null).join(" ");
   return [
-    `${who} ${status.replaceAll("_", " ")}`,
+    `${who} ${status.replaceAll("_", " ")}${isSilent ? ", silent" : ""}`,
     ...(where === "" ? [] : [where]),
     ...(error === null ? [] : [`${error.code}: ${error.text}`]),
   ].join("  ");

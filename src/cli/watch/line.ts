@@ -32,6 +32,7 @@ function describe(event: EventView, facts: LineFacts): string {
       const words = isSettled(status) ? [status] : [status, phase, doing].filter((word) => word !== null);
       return `node ${nameOf(known.nodeId)} ${words.join(" ")}${whyText(known.error)}`;
     }
+    case "node.silence":
     case "other":
       return otherText(event, facts);
     default:

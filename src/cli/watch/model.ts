@@ -11,6 +11,8 @@ export interface WatchNode {
   readonly status: NodeUpgradeView["status"];
   readonly phase: string | null;
   readonly action: string | null;
+  /** At work, and not heard of. */
+  readonly isSilent: boolean;
   readonly error: Why | null;
 }
 
@@ -71,7 +73,11 @@ export function watchModel(first: RolloutView, upgrades: readonly NodeUpgradeVie
           status === "succeeded" || status === "pending" ? null : (error ?? before?.error ?? null);
         const shown = isSettled(status) ? { phase: null, action: null } : { phase, action };
         const where = { name: nameOf(known.nodeId), batch: before?.batch ?? rollout.current_batch };
-        nodes.set(known.nodeId, { ...where, status, ...shown, error: standing });
+        const isSilent = !isSettled(status) && before?.isSilent === true;
+        nodes.set(known.nodeId, { ...where, status, ...shown, isSilent, error: standing });
+      } else if (known.kind === "node.silence") {
+        const before = nodes.get(known.nodeId);
+        if (before !== undefined) nodes.set(known.nodeId, { ...before, isSilent: known.isSilent });
       }
     },
   };
@@ -89,5 +95,6 @@ export const nodeOf = (view: NodeUpgradeView): WatchNode => ({
     : view.waiting_for === null
       ? view.action_name
       : waitingText(view.waiting_for),
+  isSilent: view.silent_since !== null,
   error: view.error_code === null ? null : { code: view.error_code, text: view.error_message ?? "" },
 });

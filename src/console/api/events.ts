@@ -31,6 +31,8 @@ const DATA = {
     direction: Direction.optional(),
     attempt: z.int().optional(),
   }),
+  "node.silent": z.object({ since: z.string(), reason: z.string().nullable().default(null) }),
+  "node.heard": z.object({}),
   "group.status": z.object({}),
   "group.component": z.object({}),
   "group.signal": z.object({}),

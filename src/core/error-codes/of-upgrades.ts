@@ -99,6 +99,16 @@ export const UPGRADE_CODES = {
     "failed",
     "The control plane could not sign, store or record this node's upgrade; the others went on. The message names the cause: mend it, then `rollout retry`.",
   ),
+  NODE_SILENT: code(
+    504,
+    "timeout",
+    "The node sent no heartbeat for `node_silence_max` during its upgrade: look at the machine and at its connection, then `rollout retry`. Should its verdict still come, it settles the node.",
+  ),
+  GIVEN_UP: code(
+    504,
+    "timeout",
+    "An operator gave the node up while it was at work: look at what it runs, then `rollout retry`. Should its verdict still come, it settles the node.",
+  ),
   RUN_SPEC_MISMATCH: code(
     422,
     "untrusted",

@@ -1,6 +1,7 @@
 /** An upgrade manifest: `upgrades/{chain_profile_id}/{upgrade_id}.yaml` under the config folder (ROLL-1). */
 import { z } from "zod";
 import { Name, ProfileId, UpgradeId, Version } from "../ids.ts";
+import { LIMITS } from "../limits.ts";
 import { LineText, LongText } from "../text.ts";
 import { RunSpec } from "../upgrade/job.ts";
 import { ConfigChanges, Variables } from "./config-change.ts";
@@ -24,6 +25,13 @@ export const Checksum = LineText(200);
 export const ArtifactUrl = LineText(2048);
 export const RecoveryPlan = LongText(10_000);
 
+/** In seconds. */
+export const NodeSilenceMax = z
+  .number()
+  .min(1)
+  .max(LIMITS.nodeSilenceMaxMaxMs / 1000)
+  .describe("Seconds without a heartbeat after which a node at work is given up.");
+
 export const Manifest = z.strictObject({
   upgrade_id: UpgradeId.describe("The file's name without .yaml."),
   chain_profile_id: ProfileId.describe("The name of the folder that the file lies in."),
@@ -39,6 +47,7 @@ export const Manifest = z.strictObject({
       recovery_plan: RecoveryPlan.nullable().default(null),
     })
     .prefault({}),
+  node_silence_max: NodeSilenceMax.default(LIMITS.nodeSilenceMaxDefaultMs / 1000),
   config_changes: ConfigChanges.default([]).describe("Config files, whole or from templates."),
   variable_overrides: Variables.default({}).describe("Win over the variables of every template."),
 });

@@ -241,6 +241,8 @@ export const RolloutView = z.strictObject({
   /** For every state that waits, stopped or failed: what and what to do. */
   why: WhyView.nullable(),
   counters: Counters,
+  /** Nodes at work that have not been heard of for 30 seconds. */
+  silent_nodes: z.int(),
   /** `voided`: an empty intent with a higher serial outdates it. */
   intent: z
     .strictObject({ digest: Digest, not_after: Instant, serial: z.int(), voided: z.boolean() })
@@ -275,6 +277,8 @@ export const NodeUpgradeView = z.strictObject({
   error_message: z.string().nullable(),
   /** Failed, and waits for the turn of its batch to be tried again. */
   retry_requested: z.boolean(),
+  /** At work, and not heard of since then. */
+  silent_since: Instant.nullable(),
   started_at: Instant.nullable(),
   ended_at: Instant.nullable(),
 });

@@ -1,7 +1,7 @@
 /** What operators asked for since the last step. A signal that no longer fits is recorded as not applied. */
 import { unreachable } from "../errors.ts";
 import { refusalOf } from "./allow.ts";
-import { applyRetry, applySkip } from "./apply-node-signals.ts";
+import { applyGiveUp, applyRetry, applySkip } from "./apply-node-signals.ts";
 import type { Draft } from "./draft.ts";
 import type { SignalRow } from "./rows.ts";
 
@@ -57,6 +57,8 @@ function apply(draft: Draft, signal: SignalRow, now: number): boolean {
       return applyRetry(draft, signal);
     case "skip":
       return applySkip(draft, signal);
+    case "give_up":
+      return applyGiveUp(draft, signal);
     default:
       return unreachable(kind);
   }

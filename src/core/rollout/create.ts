@@ -4,7 +4,14 @@ import { Digest, Name, NodeId, ProfileId, RolloutId, UpgradeId, Version } from "
 import { LIMITS } from "../limits.ts";
 import { FairleadError } from "../errors.ts";
 import { ConfigFiles } from "../manifest/config-change.ts";
-import { ArtifactUrl, Checksum, MigrationType, RecoveryPlan, Runtime } from "../manifest/schema.ts";
+import {
+  ArtifactUrl,
+  Checksum,
+  MigrationType,
+  NodeSilenceMax,
+  RecoveryPlan,
+  Runtime,
+} from "../manifest/schema.ts";
 import { SignedIntent } from "../protocol/intent.ts";
 import { LineText } from "../text.ts";
 import { RunSpec } from "../upgrade/job.ts";
@@ -62,6 +69,7 @@ const wares = {
   migration_type: MigrationType.default("none"),
   recovery_plan: RecoveryPlan.nullable().default(null),
   config_files: ConfigFiles.default([]),
+  node_silence_max: NodeSilenceMax.optional(),
 };
 export const RolloutWares = z.strictObject(wares);
 export type RolloutWares = z.infer<typeof RolloutWares>;

@@ -13,7 +13,7 @@ import {
 import { incidentOfNode } from "./incidents.ts";
 import { failedCount, patchOfNode, patchOfRollout } from "./patches.ts";
 import type { BatchNode, NextBatch, RolloutRow, RolloutRows, StatusCounts, Why } from "./rows.ts";
-import { isSettled, step, type RolloutEvent } from "./states.ts";
+import { isActive, isSettled, step, type RolloutEvent } from "./states.ts";
 import { UNHEARD_MS, wakeAt } from "./wake.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -26,8 +26,13 @@ export type Draft = ReturnType<typeof Draft>;
 type BatchOpening = Pick<NextBatch, "index" | "nodes">;
 
 /** It runs the new version and came from somewhere: a rollback takes it back, whatever became of its upgrade. */
-export const isOnTarget = ({ status, stands, previous }: Pick<DraftNode, "status" | "stands" | "previous">) =>
-  previous !== null && (status === "succeeded" || (status === "failed" && stands === "target"));
+export const isOnTarget = ({
+  status,
+  stands,
+  previous,
+  isRevoked,
+}: Pick<DraftNode, "status" | "stands" | "previous" | "isRevoked">): boolean =>
+  !isRevoked && previous !== null && (status === "succeeded" || (status === "failed" && stands === "target"));
 
 export function Draft(rows: RolloutRows) {
   const rollout: DraftRollout = { ...rows.rollout };
@@ -54,7 +59,7 @@ export function Draft(rows: RolloutRows) {
     rollout.status = to;
     rollout.why = why;
     rollout.pauseRequested = false; // it took effect, or there is nothing left to pause
-    if (to === "cancelled" || to === "failed" || to === "rolling_back") skipPending = true;
+    if (!isActive(to) || to === "rolling_back") skipPending = true;
     return true;
   }
 
@@ -114,6 +119,13 @@ export function Draft(rows: RolloutRows) {
     }
     isHurried = true;
     return true;
+  }
+
+  /** A node that cannot be tried again. */
+  function dropRetry(node: DraftNode, error: Why): void {
+    waitingRetries -= 1;
+    node.retryRequested = false;
+    change(node, {}, error);
   }
 
   /** Nothing was asked for that keeps nodes of the current batch from being launched. */
@@ -189,6 +201,10 @@ export function Draft(rows: RolloutRows) {
     launch,
     openBatch,
     requestRetry,
+    dropRetry,
+    /** Its verdict has come, and is read in this step. */
+    hasAnswered: ({ commandId }: DraftNode): boolean =>
+      rows.reports.some((report) => report.commandId === commandId && report.body.kind === "verdict"),
     mayLaunch,
     isOpening,
     finish,

@@ -19,12 +19,14 @@ export interface Explained {
   readonly batchCount: number;
   readonly inProgress: number;
   readonly waiting: Waiting | null;
+  /** Of those at work. */
+  readonly silent: number;
   readonly healthUntil: string | null;
 }
 
 export function explainRollout(rollout: Explained): Why | null {
   if (rollout.status === "cancelled" && rollout.intentValidUntil !== null) return unsignedCancel(rollout);
-  if (rollout.why !== null) return rollout.why;
+  if (rollout.why !== null) return withSilence(rollout, rollout.why);
   const batch = `batch ${rollout.currentBatch + 1} of ${rollout.batchCount}`;
   switch (rollout.status) {
     case "pending":
@@ -44,11 +46,25 @@ export function explainRollout(rollout: Explained): Why | null {
   }
 }
 
-function atWork({ inProgress, waiting }: Explained): string {
-  const text = `${inProgress} nodes at work`;
-  if (waiting === null) return text;
-  const others = waiting.nodes === 1 ? "" : `, and on ${waiting.nodes - 1} more`;
-  return `${text}, waiting for ${waiting.profile} on ${waiting.node}${others}`;
+function atWork(rollout: Explained): string {
+  const { inProgress, waiting } = rollout;
+  const others = waiting === null || waiting.nodes === 1 ? "" : `, and on ${waiting.nodes - 1} more`;
+  return [
+    `${inProgress} nodes at work`,
+    ...(waiting === null ? [] : [`waiting for ${waiting.profile} on ${waiting.node}${others}`]),
+    ...silenceText(rollout),
+  ].join(", ");
+}
+
+/** Whatever else a rollout waits for, its silent nodes hold it up. */
+const withSilence = (rollout: Explained, { code, text }: Why): Why => ({
+  code,
+  text: [text, ...silenceText(rollout)].join("; "),
+});
+
+function silenceText({ id, silent }: Explained): readonly string[] {
+  const command = `fairlead rollout give-up ${id.slice(0, 8)} --all-silent`;
+  return silent === 0 ? [] : [`${silent} silent: wait for them, or give them up with \`${command}\``];
 }
 
 /** Whoever steals the control plane could go on with a rollout that its operators have called off. */

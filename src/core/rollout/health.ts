@@ -50,6 +50,13 @@ export const silenceEndsAt = ({ due, availableSince }: Omit<HealthWait, "started
 export const canBeJudged = (facts: HealthFacts, wait: HealthWait, now: number): boolean =>
   isGone(facts) || isHeard(facts, wait) || now >= silenceEndsAt(wait);
 
+/** Alive after the start and gone since is another thing than never heard of. */
+function silent({ heartbeatAt }: HealthFacts, { startedAt }: HealthWait): HealthVerdict {
+  return heartbeatAt !== null && heartbeatAt >= startedAt
+    ? unhealthy("HEALTH_NODE_DOWN", "the node fell silent after its program had started")
+    : unhealthy("HEALTH_NO_HEARTBEAT", "no heartbeat since the program started");
+}
+
 export function judgeHealth(
   facts: HealthFacts,
   wait: HealthWait,
@@ -58,8 +65,7 @@ export function judgeHealth(
 ): HealthVerdict {
   if (!canBeJudged(facts, wait, now)) return { kind: "waiting" };
   if (isGone(facts)) return unhealthy("HEALTH_NODE_DOWN", `the node is ${facts.nodeState}`);
-  if (!isHeard(facts, wait))
-    return unhealthy("HEALTH_NO_HEARTBEAT", "no heartbeat since the program started, or none any more");
+  if (!isHeard(facts, wait)) return silent(facts, wait);
   if (facts.restarts >= LIMITS.crashLoopRestarts) {
     return unhealthy("HEALTH_CRASH_LOOP", `${facts.restarts} restarts within the health wait`);
   }

@@ -43,6 +43,16 @@ export const incidentOfLateFailure = (rollout: RolloutRow, node: Troubled): Inci
   recoveryPlan: rollout.migrationType === "breaking" ? rollout.recoveryPlan : null,
 });
 
+/** It runs the new version, and nobody has judged its health. */
+export const incidentOfGivenUp = (rollout: RolloutRow, node: Troubled): IncidentDraft => ({
+  category: "upgrade_failed",
+  severity: "critical",
+  nodeId: node.nodeId,
+  title: "an installed node was given up before its health was known: it runs the new version",
+  detail: detailOf(node),
+  recoveryPlan: rollout.migrationType === "breaking" ? rollout.recoveryPlan : null,
+});
+
 /** The wait was over, and the node showed some life without getting well. */
 export const incidentOfStall = (node: Troubled, code: string, reason: string): IncidentDraft => ({
   category: "upgrade_stalled",

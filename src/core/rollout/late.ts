@@ -14,14 +14,16 @@ import { incidentOfLateFailure } from "./incidents.ts";
 import { isActive } from "./states.ts";
 
 /** Failures without a word of the node: its verdict may still come. */
-const GIVEN_UP_CODES: readonly ErrorCode[] = ["TIMEOUT"];
+export const GIVEN_UP_CODES: readonly ErrorCode[] = ["TIMEOUT", "NODE_SILENT", "GIVEN_UP"];
 
-export const isGivenUp = ({ status, errorCode }: Ended): boolean =>
+/** One that was given up while its health was observed has said its word before. */
+export const isGivenUp = ({ status, errorCode, installedAt }: Ended): boolean =>
   (status === "failed" || status === "failed_rollback") &&
+  installedAt === null &&
   errorCode !== null &&
   (GIVEN_UP_CODES as readonly string[]).includes(errorCode);
 
-type Ended = Pick<NodePatch, "status" | "errorCode" | "stands">;
+type Ended = Pick<NodePatch, "status" | "errorCode" | "stands" | "installedAt">;
 
 const NO_ERROR = { errorCode: null, errorMessage: null } as const;
 

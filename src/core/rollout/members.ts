@@ -13,7 +13,7 @@ export interface ComponentStanding {
 }
 
 /** About its nodes and its failures, of which the group has no opinion. */
-const ALWAYS_OPEN: readonly SignalKind[] = ["approve_canary", "force", "retry", "skip"];
+const ALWAYS_OPEN: readonly SignalKind[] = ["approve_canary", "force", "retry", "skip", "give_up"];
 
 /** What lets a paused one on, by the code of its pause. */
 const LETS_ON: Readonly<Record<string, SignalKind>> = {

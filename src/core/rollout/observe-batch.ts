@@ -51,7 +51,7 @@ function settle(draft: Draft, node: DraftNode, wait: HealthWait, now: number): b
   if (verdict.kind === "unhealthy") {
     const { heartbeatAt } = node.facts;
     const livesStill =
-      verdict.code === "HEALTH_NO_HEARTBEAT" && heartbeatAt !== null && heartbeatAt >= wait.startedAt;
+      verdict.code === "HEALTH_NODE_DOWN" && heartbeatAt !== null && heartbeatAt >= wait.startedAt;
     if (livesStill || verdict.code === "HEALTH_STALLED")
       draft.incidents.push(incidentOfStall(node, verdict.code, verdict.reason));
   }

@@ -47,7 +47,10 @@ function end(draft: Draft): void {
   const { rolled_back, failed_rollback, succeeded } = draft.counts;
   const { unsettled } = draft;
   const unknown = unsettled === 0 ? "" : `; ${unsettled} have not said what they run`;
-  const kept = succeeded === 0 ? "" : `; ${succeeded} had none and stay as they are`;
+  const kept =
+    succeeded === 0
+      ? ""
+      : `; ${succeeded} stay as they are: nothing is known from before, or they were revoked`;
   const broken = failed_rollback === 0 ? "" : `; ${failed_rollback} need a person: see their incidents`;
   draft.move("end_rollback", {
     code: "ROLLED_BACK",

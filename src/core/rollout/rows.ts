@@ -67,6 +67,9 @@ export interface BatchNode {
   readonly errorMessage: string | null;
   /** Failed, and an operator asked for another attempt that has not begun. */
   readonly retryRequested: boolean;
+  /** At work, and not heard of since then. */
+  readonly silentSince: number | null;
+  readonly isRevoked: boolean;
   readonly target: Digest;
   /** What the node ran before; null when nothing is known of it, and then nothing can be put back. */
   readonly previous: Digest | null;
@@ -116,7 +119,7 @@ export interface WaitingRetries {
 export interface SignalRow {
   readonly id: number;
   readonly kind: SignalKind;
-  /** Only `retry` and `skip` name one. */
+  /** Only `retry`, `skip` and `give_up` name one. */
   readonly nodeId: NodeId | null;
   readonly actor: string;
   readonly reason: string | null;

@@ -14,7 +14,7 @@ export const ROLLOUT_STATUSES = [
 export const RolloutStatus = z.enum(ROLLOUT_STATUSES);
 export type RolloutStatus = z.infer<typeof RolloutStatus>;
 
-/** What an operator may ask for. `retry` and `skip` may name one node. */
+/** What an operator may ask for. `retry`, `skip` and `give_up` may name one node. */
 export const SIGNALS = [
   "start",
   "pause",
@@ -25,6 +25,7 @@ export const SIGNALS = [
   "rollback",
   "retry",
   "skip",
+  "give_up",
 ] as const;
 export const SignalKind = z.enum(SIGNALS);
 export type SignalKind = z.infer<typeof SignalKind>;
@@ -38,7 +39,7 @@ export type RolloutEvent = SignalKind | DriveEvent;
  * then it stays `running` with the request noted. What a signal needs besides its state says core/rollout/allow.ts.
  */
 const ROLLOUT_TRANSITIONS = {
-  pending: { start: "running", cancel: "cancelled", skip: "pending" },
+  pending: { start: "running", cancel: "cancelled", skip: "pending", give_up: "pending" },
   running: {
     pause: "paused",
     cancel: "cancelled",
@@ -46,6 +47,7 @@ const ROLLOUT_TRANSITIONS = {
     rollback: "rolling_back",
     retry: "running",
     skip: "running",
+    give_up: "running",
     halt: "paused",
     complete: "completed",
     fail: "failed",
@@ -58,10 +60,11 @@ const ROLLOUT_TRANSITIONS = {
     rollback: "rolling_back",
     retry: "paused",
     skip: "paused",
+    give_up: "paused",
     fail: "failed",
   },
   // A second `rollback` brings the intent that one with a closed window waits for.
-  rolling_back: { rollback: "rolling_back", end_rollback: "rolled_back" },
+  rolling_back: { rollback: "rolling_back", give_up: "rolling_back", end_rollback: "rolled_back" },
   completed: { rollback: "rolling_back" },
   failed: { rollback: "rolling_back" },
   cancelled: { rollback: "rolling_back" },

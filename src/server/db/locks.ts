@@ -11,6 +11,7 @@ export const LOCKS = {
   model: 7_402_010,
   profiles: 7_402_011,
   apiKeys: 7_402_012,
+  silence: 7_402_015,
   copies: 7_402_017,
   unavailable: 7_402_019,
 } as const;

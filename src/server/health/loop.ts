@@ -3,6 +3,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Logger } from "../../host/log.ts";
 import type { Database } from "../db/database.ts";
 import { repeat } from "../repeat.ts";
+import { SILENCES_MAX, watchSilence } from "../rollout/silence.ts";
 import { freeStuckNodes } from "./cleanup.ts";
 import { lookForCopies } from "./copied-identities.ts";
 import { CHANGES_MAX, evaluateHealth } from "./evaluate.ts";
@@ -19,6 +20,12 @@ export function startHealthLoops(
     if (changed !== null && changed > 0) log.info("nodes changed their state", { nodes: changed });
     return changed === CHANGES_MAX ? 0 : LIMITS.healthLookMs;
   });
+  const listening = repeat("listening for silent nodes", LIMITS.healthLookMs, log, async () => {
+    const changed = await watchSilence(db);
+    if (changed !== null && changed > 0)
+      log.info("nodes at work fell silent or were heard again", { nodes: changed });
+    return changed !== null && changed >= SILENCES_MAX ? 0 : LIMITS.healthLookMs;
+  });
   const cleaning = repeat(
     "freeing stuck nodes",
     Math.max(100, maintenanceLimitMs / CLEANUPS_PER_LIMIT),
@@ -34,7 +41,7 @@ export function startHealthLoops(
   });
   return {
     async stop() {
-      await Promise.all([evaluating.stop(), cleaning.stop(), copies.stop()]);
+      await Promise.all([evaluating.stop(), listening.stop(), cleaning.stop(), copies.stop()]);
     },
   };
 }

@@ -13,6 +13,7 @@ import { sleep, systemClock } from "../../host/clock.ts";
 import type { Database, Transaction } from "../db/database.ts";
 import { LOCKS } from "../db/locks.ts";
 import { appendEvents } from "../events/append.ts";
+import { giveUpRevoked } from "../rollout/silence.ts";
 
 export const REVOCATIONS_CHANNEL = "fairlead_revocations";
 const lookEveryMs = 20;
@@ -32,6 +33,8 @@ export async function revokeNode(
 
 async function record(tx: Transaction, id: NodeId, actor: string, reason: string | null): Promise<number> {
   await tx`select pg_advisory_xact_lock(${LOCKS.revocations})`; // (2)
+  // Before the node is locked: steps lock their rollout first, and then its nodes.
+  await giveUpRevoked(tx, id, actor, reason);
   const [node] = await tx<{ revoked: boolean }[]>`
     select revoked_at is not null as revoked from nodes where id = ${id} for update`;
   if (node === undefined) throw new FairleadError("NOT_FOUND", `there is no node ${id}`);

@@ -17,7 +17,7 @@ import type { Authority } from "../snapshots/authority.ts";
 import { eventsOf } from "./decided-events.ts";
 import { isolated } from "./isolate.ts";
 import { launchNodes } from "./launch.ts";
-import { isOnTarget } from "./load-next.ts";
+import { isKnown, isOnTarget } from "./load-next.ts";
 import type { LoadedRollout } from "./load.ts";
 import { failureEvent, failureIncidents, markFailed, notLaunched, notSettled } from "./node-failures.ts";
 import { draftParcel, type ParcelDrafts } from "./parcel.ts";
@@ -55,7 +55,7 @@ export async function commitDecision(
   await markFailed(tx, id, failures, now);
   await noteUnsettled(tx, id, [
     ...decision.nodes,
-    ...failures.map(({ code, ...failure }) => ({ ...failure, errorCode: code })),
+    ...failures.map(({ code, ...failure }) => ({ ...failure, errorCode: code, installedAt: null })),
   ]);
   if (decision.skipPending) await skipRest(tx, id);
   if (beginsWait(rows, decision)) await countRestartsFromNow(tx, id, tx`rn.upgrade_phase = 'VERIFYING'`);
@@ -115,13 +115,13 @@ async function openBatch(tx: Transaction, id: RolloutId, batch: BatchLaunch | nu
   const { index, part, most } = batch;
   const direction = directionOf(part);
   const isOfPart = {
-    pending: tx`status = 'pending'`,
-    retried: tx`retry_requested`,
-    succeeded: isOnTarget(tx),
+    pending: tx`rn.status = 'pending'`,
+    retried: tx`rn.retry_requested`,
+    succeeded: isOnTarget(tx, tx`rn`),
   }[part];
   const rows = await tx<{ node_id: NodeId; attempt_count: number }[]>`
-    select node_id, attempt_count from rollout_nodes
-    where rollout_id = ${id} and batch_index = ${index} and ${isOfPart} limit ${most}`;
+    select rn.node_id, rn.attempt_count from rollout_nodes rn
+    where rn.rollout_id = ${id} and rn.batch_index = ${index} and ${isOfPart} and ${isKnown(tx)} limit ${most}`;
   // A way back bears the number of the attempt that it takes back.
   return rows.map(({ node_id, attempt_count }) => ({
     nodeId: node_id,
@@ -137,9 +137,10 @@ async function requestRetries(
   retries: RolloutDecision["retries"],
 ): Promise<void> {
   if (retries.length === 0) return;
-  const named = retries === "all" ? tx`` : tx`and node_id = any(${[...retries]})`;
+  const named = retries === "all" ? tx`` : tx`and rn.node_id = any(${[...retries]})`;
   await tx`
-    update rollout_nodes set retry_requested = true where rollout_id = ${id} and status = 'failed' ${named}`;
+    update rollout_nodes rn set retry_requested = true
+    where rn.rollout_id = ${id} and rn.status = 'failed' and ${isKnown(tx)} ${named}`;
 }
 
 async function patchNodes(
@@ -159,6 +160,7 @@ async function patchNodes(
       action_name = p."actionName", progress_pct = p."progressPct", waiting_for = p."waitingFor",
       installed_at = to_timestamp(p."installedAt" / 1000.0), error_code = p."errorCode", error_message = p."errorMessage",
       retry_requested = p."retryRequested", stands = p.stands,
+      silent_since = case when not p.settled then silent_since end,
       ended_at = case when p.settled then ${new Date(now)}::timestamptz end
     from jsonb_to_recordset(${tx.json(rows)}) as p("nodeId" uuid, "batchIndex" int, status text, phase text,
       "actionName" text, "progressPct" int, "waitingFor" text, "installedAt" double precision, "errorCode" text,

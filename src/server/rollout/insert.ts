@@ -52,6 +52,7 @@ export async function insertRollout(
     run: tx.json(proposal.run),
     migration_type: proposal.migrationType,
     recovery_plan: proposal.recoveryPlan,
+    node_silence_max_ms: proposal.nodeSilenceMaxMs,
     strategy: request.strategy,
     batch_size: request.batch_size,
     batch_count: batchCount,

@@ -59,7 +59,13 @@ export async function launchNodes(
   const [, , published] = await pipelined(
     () => forgetUnsettled(tx, rollout!.chain_profile_id, ids),
     () => assign(tx, rollout!, launched, launchOf),
-    () => publishAssignments(tx, authority, ids, now),
+    () =>
+      publishAssignments(
+        tx,
+        authority,
+        launched.map(({ node_id }) => node_id),
+        now,
+      ),
   );
   const assignments = new Map(published.map((snapshot) => [snapshot.nodeId, snapshot]));
   const seal = sealOnce();

@@ -4,6 +4,10 @@ import type { Transaction } from "../db/database.ts";
 import { LOCKS } from "../db/locks.ts";
 import type { RolloutRecord } from "./rollout-record.ts";
 
+/** A revoked node gets no command, in neither direction. */
+export const isKnown = (tx: Transaction) =>
+  tx`not exists (select 1 from nodes known where known.id = rn.node_id and known.revoked_at is not null)`;
+
 /** Nodes that an unread `skip` names are left out: a batch of nothing but those is none. */
 export async function loadNext(
   tx: Transaction,
@@ -12,10 +16,10 @@ export async function loadNext(
 ): Promise<NextBatch | null> {
   const skipped = signals.flatMap(({ kind, nodeId }) => (kind === "skip" && nodeId !== null ? [nodeId] : []));
   const [row] = await tx<{ index: number; nodes: number }[]>`
-    select batch_index as index, count(*)::int as nodes from rollout_nodes
-    where rollout_id = ${rollout.id} and status = 'pending' and batch_index >= ${rollout.current_batch}
-      and not node_id = any(${skipped})
-    group by batch_index order by batch_index limit 1`;
+    select rn.batch_index as index, count(*)::int as nodes from rollout_nodes rn
+    where rn.rollout_id = ${rollout.id} and rn.status = 'pending' and rn.batch_index >= ${rollout.current_batch}
+      and not rn.node_id = any(${skipped}) and ${isKnown(tx)}
+    group by rn.batch_index order by rn.batch_index limit 1`;
   return row === undefined ? null : { ...row, byValue: await countByValue(tx, rollout, row.index, skipped) };
 }
 
@@ -130,9 +134,9 @@ export async function loadOnTarget(
     signals.some(({ kind }) => kind === "rollback");
   if (!goesBack) return { lastOnTarget: null, unsettled: 0 };
   const [row] = await tx<{ index: number; nodes: number }[]>`
-    select batch_index as index, count(*)::int as nodes from rollout_nodes
-    where rollout_id = ${rollout.id} and ${isOnTarget(tx)}
-    group by batch_index order by batch_index desc limit 1`;
+    select rn.batch_index as index, count(*)::int as nodes from rollout_nodes rn
+    where rn.rollout_id = ${rollout.id} and ${isOnTarget(tx, tx`rn`)} and ${isKnown(tx)}
+    group by rn.batch_index order by rn.batch_index desc limit 1`;
   const [unknown] = await tx<{ count: number }[]>`
     select count(*)::int as count from unsettled_nodes u
     join rollout_nodes rn on rn.rollout_id = u.rollout_id and rn.node_id = u.node_id and rn.status = 'failed'

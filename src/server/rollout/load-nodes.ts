@@ -52,6 +52,8 @@ interface NodeRecord extends HealthRecord {
   readonly error_code: ErrorCode | null;
   readonly error_message: string | null;
   readonly retry_requested: boolean;
+  readonly silent_since: Date | null;
+  readonly is_revoked: boolean;
   readonly previous_checksum: Digest | null;
   readonly recorded: Digest | null;
   readonly stands: BatchNode["stands"];
@@ -154,6 +156,7 @@ async function read(
     select rn.node_id, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct, rn.waiting_for,
       rn.direction, rn.attempt_count, rn.command_id, rn.launched_at, rn.installed_at, rn.ended_at, rn.error_code,
       rn.error_message, rn.retry_requested, rn.restarts_before, rn.previous_checksum, rn.stands,
+      rn.silent_since, n.revoked_at is not null as is_revoked,
       state.fingerprint as recorded, sa.rollout_id is not distinct from rn.rollout_id as assigned,
       n.labels->>${rollout.max_unavailable?.label ?? ""} as label_value,
       ${stateOf(tx)} as state, ${elsewhere(tx, rollout)} as elsewhere, hb.received_at,
@@ -188,6 +191,8 @@ async function read(
     errorCode: row.error_code,
     errorMessage: row.error_message,
     retryRequested: row.retry_requested,
+    silentSince: ms(row.silent_since),
+    isRevoked: row.is_revoked,
     target: rollout.target_binary_checksum as Digest,
     previous: row.previous_checksum,
     recorded: row.recorded,

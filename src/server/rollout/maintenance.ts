@@ -23,7 +23,7 @@ interface Moved extends Launched {
   readonly assigned_by: RolloutId | null;
 }
 
-/** Takes the next sequence of each node and puts its profile into maintenance; tells what it comes from. */
+/** Takes the next sequence of each node and puts its profile into maintenance, but for revoked ones; tells what it comes from. */
 export async function enterMaintenance(
   tx: Transaction,
   rolloutId: RolloutId,
@@ -42,7 +42,7 @@ export async function enterMaintenance(
       and recorded.chain_profile_id = (select chain_profile_id from profile)
     left join service_assignments sa on sa.node_id = q.node_id and sa.chain_profile_id = recorded.chain_profile_id
       and sa.kind = 'settled' and sa.target_fp = recorded.fingerprint
-    where n.id = q.node_id
+    where n.id = q.node_id and n.revoked_at is null
     returning n.id as node_id, n.command_sequence as sequence, rn.attempt_count = 0 or (recorded.fingerprint <> rn.previous_checksum
         and recorded.fingerprint <> (select target_binary_checksum from rollouts where id = ${rolloutId})) as is_first,
       rn.previous_version, rn.previous_binary_url, rn.previous_checksum, rn.previous_rollout_id, sa.rollout_id as assigned_by,

@@ -2,6 +2,7 @@
 import { FairleadError } from "../../core/errors.ts";
 import type { Digest, UpgradeId } from "../../core/ids.ts";
 import type { ConfigRecipes } from "../../core/manifest/recipe.ts";
+import { LIMITS } from "../../core/limits.ts";
 import type { MigrationType, Runtime } from "../../core/manifest/schema.ts";
 import {
   hashedRequest,
@@ -23,6 +24,7 @@ export interface Proposal {
   readonly run: RunSpec;
   readonly migrationType: MigrationType;
   readonly recoveryPlan: string | null;
+  readonly nodeSilenceMaxMs: number;
   readonly configs: ConfigRecipes;
   readonly contentHash: Digest;
 }
@@ -63,6 +65,7 @@ async function fromManifest(
     run: manifest.run,
     migrationType: manifest.state_compatibility.migration_type,
     recoveryPlan: manifest.state_compatibility.recovery_plan,
+    nodeSilenceMaxMs: Math.round(manifest.node_silence_max * 1000),
     configs,
     contentHash,
   };
@@ -78,6 +81,10 @@ const fromRequest = (request: RolloutCreateManual): Proposal => ({
   run: request.run,
   migrationType: request.migration_type,
   recoveryPlan: request.recovery_plan,
+  nodeSilenceMaxMs:
+    request.node_silence_max === undefined
+      ? LIMITS.nodeSilenceMaxDefaultMs
+      : Math.round(request.node_silence_max * 1000),
   configs: {
     recipes: request.config_files.map(({ path, mode, content }) => ({
       kind: "content",

@@ -66,7 +66,7 @@ export async function refuseIllegal(tx: Transaction, row: SignalledRollout, aske
   );
   if (refusal !== null)
     throw new FairleadError(refusal.code, refusal.text, { status: row.status, signal: kind });
-  if (kind === "retry" || kind === "skip") await refuseNode(tx, row, asked);
+  if (kind === "retry" || kind === "skip" || kind === "give_up") await refuseNode(tx, row, asked);
   if (kind === "rollback" && !isActive(row.status)) await refuseLateRollback(tx, row);
 }
 
@@ -82,19 +82,24 @@ function refuseMember(row: SignalledRollout, kind: SignalKind): void {
 async function refuseNode(tx: Transaction, row: SignalledRollout, { kind, nodeId }: Asked): Promise<void> {
   if (nodeId === null) {
     if (kind === "skip") throw new FairleadError("INVALID_INPUT", "skip names a node");
+    if (kind === "give_up") return refuseNobodySilent(tx, row);
     const [failed] = await tx`
         select 1 from rollout_nodes where rollout_id = ${row.id} and status = 'failed' and not retry_requested limit 1`;
     if (failed === undefined)
       throw illegal(row, kind, "no node of this rollout has failed without waiting for its retry");
     return;
   }
-  const [node] = await tx<{ status: NodeUpgradeStatus; retry_requested: boolean }[]>`
-    select status, retry_requested from rollout_nodes where rollout_id = ${row.id} and node_id = ${nodeId}`;
+  const [node] = await tx<{ status: NodeUpgradeStatus; retry_requested: boolean; is_revoked: boolean }[]>`
+    select rn.status, rn.retry_requested, n.revoked_at is not null as is_revoked
+    from rollout_nodes rn join nodes n on n.id = rn.node_id
+    where rn.rollout_id = ${row.id} and rn.node_id = ${nodeId}`;
   if (node === undefined) throw new FairleadError("NOT_FOUND", `no node ${nodeId} in rollout ${row.id}`);
   if (kind === "retry" && node.status === "failed_rollback")
     throw illegal(row, kind, "the node's rollback failed too: a person must look at it, see its incident");
+  if (kind === "retry" && node.is_revoked) throw illegal(row, kind, "the node was revoked: enroll it again");
   if (node.retry_requested) throw illegal(row, kind, "the node waits for its retry already");
-  const wanted = kind === "retry" ? "failed" : "pending";
+  const wanted =
+    ({ retry: "failed", give_up: "in_progress" } as const)[kind as "retry" | "give_up"] ?? "pending";
   if (node.status !== wanted)
     throw illegal(row, kind, `the node is ${node.status}; ${kind} is for one that is ${wanted}`);
 }
@@ -104,6 +109,14 @@ async function hasOnTarget(tx: Transaction, id: RolloutId): Promise<boolean> {
     select exists (select 1 from rollout_nodes where rollout_id = ${id}
       and (${isOnTarget(tx)} or (status = 'failed' and stands = 'unknown'))) as found`;
   return row!.found;
+}
+
+async function refuseNobodySilent(tx: Transaction, row: SignalledRollout): Promise<void> {
+  const [silent] = await tx`
+    select 1 from rollout_nodes where rollout_id = ${row.id} and status = 'in_progress' and silent_since is not null
+    limit 1`;
+  if (silent === undefined)
+    throw illegal(row, "give_up", "no node of this rollout is silent; name one to give it up");
 }
 
 /** The profile must be free, and its nodes still where this rollout left them. */

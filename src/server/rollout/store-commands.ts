@@ -30,9 +30,10 @@ export async function storeCommands(
     update rollout_nodes rn set status = 'in_progress', upgrade_phase = 'PREPARING', command_id = c.command_id,
       direction = c.direction, attempt_count = c.attempt, launched_at = ${new Date(now)}, progress_pct = 0,
       action_name = null, waiting_for = null, ended_at = null, retry_requested = false, restarts_before = 0, stands = null,
+      silent_since = null,
       error_code = case when c.direction = 'reverse' then rn.error_code end,
       error_message = case when c.direction = 'reverse' then rn.error_message end,
-      installed_at = case when c.direction = 'reverse' then rn.installed_at end, previous_version = c.version,
+      installed_at = null, previous_version = c.version,
       previous_checksum = c.checksum, previous_binary_url = c.url, previous_rollout_id = c.before
     from unnest(${ids}::uuid[], ${nodeIds}::uuid[], ${column((command) => command.direction)}::text[],
       ${column((command) => command.attempt)}::int[], ${column((command) => command.previous_version)}::text[],

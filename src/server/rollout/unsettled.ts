@@ -8,7 +8,7 @@ import { isOpen } from "../../core/rollout/late.ts";
 import type { NodePatch } from "../../core/rollout/decision.ts";
 import type { Queryable, Transaction } from "../db/database.ts";
 
-type Ended = Pick<NodePatch, "nodeId" | "status" | "stands" | "errorCode">;
+type Ended = Pick<NodePatch, "nodeId" | "status" | "stands" | "errorCode" | "installedAt">;
 
 /** After the rows of the nodes are written. */
 export async function noteUnsettled(tx: Transaction, id: RolloutId, nodes: readonly Ended[]): Promise<void> {

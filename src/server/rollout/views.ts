@@ -68,10 +68,12 @@ export async function readRolloutNodes(
 ) {
   await readRollout(db, id);
   const after = page.cursor === undefined ? null : decodeCursor(page.cursor, NodeCursor);
-  const rows = await db<(NodeUpgradeView & { launched_at: Date | null; ended: Date | null })[]>`
+  const rows = await db<
+    (NodeUpgradeView & { launched_at: Date | null; ended: Date | null; silent: Date | null })[]
+  >`
     select rn.node_id, n.name as node_name, rn.batch_index, rn.status, rn.upgrade_phase, rn.action_name, rn.progress_pct,
       rn.waiting_for, rn.direction, rn.attempt_count, rn.previous_version, rn.previous_checksum, rn.error_code,
-      rn.error_message, rn.retry_requested,
+      rn.error_message, rn.retry_requested, rn.silent_since as silent,
       rn.launched_at, rn.ended_at as ended
     from rollout_nodes rn join nodes n on n.id = rn.node_id
     where rn.rollout_id = ${id}
@@ -81,10 +83,11 @@ export async function readRolloutNodes(
   const last = shown.at(-1);
   const more = rows.length > page.limit && last !== undefined;
   return {
-    nodes: shown.map(({ launched_at, ended, ...node }) =>
+    nodes: shown.map(({ launched_at, ended, silent, ...node }) =>
       NodeUpgradeView.parse({
         ...node,
         action_index: actionIndexOf(node.action_name),
+        silent_since: iso(silent),
         started_at: iso(launched_at),
         ended_at: iso(ended),
       }),
@@ -105,6 +108,7 @@ interface RolloutRecord {
   readonly total_nodes: number;
   readonly counts: Record<string, number> | null;
   readonly waiting: Waiting | null;
+  readonly silent_nodes: number;
   readonly intent_digest: string | null;
   readonly intent_frame: Buffer | null;
   readonly intent_not_after: Date | null;
@@ -124,7 +128,9 @@ const columns = (db: Database) => db`
     r.canary_approved_by, r.canary_approved_at, r.batch_count, r.current_batch, r.failure_threshold, r.health_wait_ms, r.health_until, r.status, r.pause_requested,
     r.cancel_requested, r.why, r.total_nodes, r.intent_digest, r.intent_frame, r.intent_not_after,
     r.void_intent_serial, now() as db_now, r.created_by, r.created_at,
-    r.created_at::text as created_at_exact, r.started_at, r.ended_at, counted.counts, waiting.waiting
+    r.created_at::text as created_at_exact, r.started_at, r.ended_at, counted.counts, waiting.waiting,
+    (select count(*)::int from rollout_nodes rn
+      where rn.rollout_id = r.id and rn.status = 'in_progress' and rn.silent_since is not null) as silent_nodes
   from rollouts r
   left join lateral (
     select jsonb_build_object('node', n.name, 'profile', rn.waiting_for, 'nodes', count(*) over ()) as waiting
@@ -164,6 +170,7 @@ function viewOf(row: RolloutRecord): RolloutView {
     batchCount: row.batch_count,
     inProgress: counters["in_progress"]!,
     waiting,
+    silent: row.silent_nodes,
     healthUntil,
   });
   return RolloutView.parse({

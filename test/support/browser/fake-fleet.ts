@@ -149,6 +149,7 @@ const rolloutOf = (total: number, batchSize: number) =>
     canary_approved_by: null,
     canary_approved_at: null,
     why: { code: "UPGRADING", text: "batch 1: nodes at work" },
+    silent_nodes: 0,
     counters: {
       total,
       pending: total,
@@ -189,6 +190,7 @@ function pageOf(
       error_code: null,
       error_message: null,
       retry_requested: false,
+      silent_since: null,
       started_at: null,
       ended_at: null,
     } satisfies Record<keyof NodeUpgradeView, unknown>;

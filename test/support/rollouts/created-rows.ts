@@ -87,6 +87,8 @@ export function createdRows(wish: TableWish) {
     errorCode: null,
     errorMessage: null,
     retryRequested: false,
+    silentSince: null,
+    isRevoked: false,
     target,
     previous: previousOf(n),
     recorded: previousOf(n),

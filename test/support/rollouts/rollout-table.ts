@@ -18,6 +18,7 @@ import { isOpen, standsByHeartbeat } from "../../../src/core/rollout/late.ts";
 import { countQuiet, lookAt, lookedAt, type Look } from "../../../src/core/rollout/quiet.ts";
 import type { NextBatch, ReportRow, RolloutRows, SignalRow } from "../../../src/core/rollout/rows.ts";
 import { failureIncidents, notLaunched } from "../../../src/server/rollout/node-failures.ts";
+import { DRIVE_ACTOR, silenceOf } from "../../../src/core/rollout/silence.ts";
 import { createdRows, uuid, type NodeRow, type TableWish } from "./created-rows.ts";
 import { isSettled, NODE_UPGRADE_STATUSES, type SignalKind } from "../../../src/core/rollout/states.ts";
 
@@ -48,6 +49,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
   let wakeAt: number | null = null;
   let availableSince = 0;
   let isBroken = (): boolean => false;
+  const signalledSilence = new Set<CommandId | null>();
   let [lastId, revision] = [number * 1_000_000, 0];
   const isUnknown = ({ status, stands }: NodeRow): boolean => status === "failed" && stands === "unknown";
   const endedAt = new Map<NodeId, number>();
@@ -123,6 +125,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     const waiting = nodes.filter(
       (node) =>
         node.status === "pending" &&
+        !node.isRevoked &&
         node.batchIndex >= rollout.currentBatch &&
         !signals.some(({ kind, nodeId }) => kind === "skip" && nodeId === node.nodeId),
     );
@@ -169,10 +172,10 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     const [from, to] = direction === "forward" ? [row.recorded, target] : [target, row.previous!];
     commands.push({ nodeId, direction, attempt, commandId, rolloutId: rollout.id, at: now, from, to });
     const sent = { status: "in_progress", phase: "PREPARING", actionName: null, progressPct: 0 } as const;
-    const asked = { waitingFor: null, retryRequested: false };
+    const asked = { waitingFor: null, retryRequested: false, silentSince: null };
     Object.assign(row, sent, asked, { direction, attempt, commandId, launchedAt: now });
-    if (direction === "forward")
-      Object.assign(row, { errorCode: null, errorMessage: null, installedAt: null });
+    row.installedAt = null;
+    if (direction === "forward") Object.assign(row, { errorCode: null, errorMessage: null });
     row.facts = { ...row.facts, nodeState: "maintenance" };
   }
 
@@ -181,8 +184,8 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     const { index, part, most } = launchBatch;
     const direction = directionOf(part);
     const isMeant: Record<BatchPart, (node: NodeRow) => boolean> = {
-      pending: ({ status }) => status === "pending",
-      retried: ({ retryRequested }) => retryRequested,
+      pending: ({ status, isRevoked }) => status === "pending" && !isRevoked,
+      retried: ({ retryRequested, isRevoked }) => retryRequested && !isRevoked,
       succeeded: isOnTarget,
     };
     return nodes
@@ -199,11 +202,12 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     const { retries } = decision;
     for (const node of nodes)
       node.retryRequested ||=
-        node.status === "failed" && (retries === "all" || retries.includes(node.nodeId));
+        node.status === "failed" && !node.isRevoked && (retries === "all" || retries.includes(node.nodeId));
     for (const { nodeId, ...patch } of decision.nodes)
       Object.assign(rowOf(nodeId), patch, patch.stands === "untouched" ? { stands: null } : {});
     for (const { nodeId, status, stands } of decision.nodes.filter((node) => isSettled(node.status))) {
       const row = rowOf(nodeId);
+      row.silentSince = null;
       endedAt.set(nodeId, now);
       if (stands === "target") row.recorded = target;
       if (stands === "previous" && row.previous !== null) row.recorded = row.previous;
@@ -284,8 +288,32 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       commit(decision, now);
       return decision;
     },
-    signal(kind: SignalKind, reason: string | null = null, nodeId: NodeId | null = null): void {
-      signals = [...signals, { id: ++lastId, kind, nodeId, actor: "ann", reason }];
+    signal(
+      kind: SignalKind,
+      reason: string | null = null,
+      nodeId: NodeId | null = null,
+      actor = "ann",
+    ): void {
+      signals = [...signals, { id: ++lastId, kind, nodeId, actor, reason }];
+    },
+    /** As src/server/rollout/silence.ts does. Tells whether a node was given up. */
+    watchSilence(now: number, silenceMaxMs: number): boolean {
+      const waiting = signals.length;
+      for (const node of nodes.filter(({ status }) => status === "in_progress")) {
+        const { launchedAt, phase, facts, commandId } = node;
+        const silence = silenceOf(
+          { heardAt: facts.heartbeatAt, launchedAt, phase },
+          { now, availableSince, silenceMaxMs },
+        );
+        node.silentSince = silence.kind === "silent" ? silence.since : null;
+        if (silence.kind !== "silent" || !silence.isOver || signalledSilence.has(commandId)) continue;
+        signalledSilence.add(commandId);
+        signals = [
+          ...signals,
+          { id: ++lastId, kind: "give_up", nodeId: node.nodeId, actor: DRIVE_ACTOR, reason: "silent" },
+        ];
+      }
+      return signals.length > waiting;
     },
     /** The control plane was away until then. */
     cameBack: (at: number): void => void (availableSince = at),

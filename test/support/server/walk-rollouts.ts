@@ -63,6 +63,12 @@ const SIGNALS: Readonly<Record<string, (walk: Walk) => Promise<Made>>> = {
   retry: (walk) => stoodAt(walk, "paused", { why: "THRESHOLD_EXCEEDED", node: "failed" }),
   "nodes/{nodeId}/retry": (walk) => stoodAt(walk, "paused", { why: "THRESHOLD_EXCEEDED", node: "failed" }),
   "nodes/{nodeId}/skip": newRollout,
+  "give-up": async (walk) => {
+    const made = await started(walk, await newRollout(walk));
+    await walk.db`update rollout_nodes set silent_since = now() where rollout_id = ${made.id}`;
+    return made;
+  },
+  "nodes/{nodeId}/give-up": async (walk) => started(walk, await newRollout(walk)),
 };
 
 async function groupRequest(walk: Walk): Promise<Record<string, unknown>> {

@@ -47,6 +47,7 @@ export const rolloutSample = (more: Partial<Record<keyof RolloutView, unknown>> 
     canary_approved_by: null,
     canary_approved_at: null,
     why: { code: "UPGRADING", text: "batch 1 of 3: 2 nodes at work" },
+    silent_nodes: 0,
     counters: {
       total: 5,
       pending: 3,
@@ -86,6 +87,7 @@ export const upgradeSample = (
     error_code: null,
     error_message: null,
     retry_requested: false,
+    silent_since: null,
     started_at: null,
     ended_at: null,
     ...more,

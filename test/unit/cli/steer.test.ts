@@ -46,6 +46,21 @@ describe("signals to a rollout (ROLL-11, USE-2)", () => {
     expect(posted()[0]!.url.pathname).toBe(`${BASE}/nodes/${uuid(2)}/${verb}`);
   });
 
+  test("ROLL-30: `rollout give-up` names one node, or with --all-silent none, and refuses both and neither", async () => {
+    const { run, posted } = await site();
+    const one = await run("give-up", ROLLOUT_ID, "node-2", "--reason", "no power");
+    expect([one.code, one.err]).toEqual([0, ""]);
+    expect(one.out).toContain("give-up of node-2 in rollout");
+    expect((await run("give-up", ROLLOUT_ID, "--all-silent")).code).toBe(0);
+    expect(posted().map(({ url }) => url.pathname)).toEqual([
+      `${BASE}/nodes/${uuid(2)}/give-up`,
+      `${BASE}/give-up`,
+    ]);
+    expect((await run("give-up", ROLLOUT_ID)).code).toBe(2);
+    expect((await run("give-up", ROLLOUT_ID, "node-2", "--all-silent")).code).toBe(2);
+    expect(posted()).toHaveLength(2);
+  });
+
   test("ROLL-11: what changes the state at once is told with its effect, so that a wait after it does not see the old one", async () => {
     const { run } = await site();
     expect((await run("resume", ROLLOUT_ID)).out).toContain("is noted; it is running");

@@ -24,6 +24,7 @@ export const upgrade = (index: number, over: Partial<NodeUpgradeView> = {}): Nod
   error_code: null,
   error_message: null,
   retry_requested: false,
+  silent_since: null,
   started_at: null,
   ended_at: null,
   ...over,
@@ -67,6 +68,7 @@ export const rollout = (over: Partial<RolloutView> = {}): RolloutView => ({
   canary_approved_by: null,
   canary_approved_at: null,
   why: null,
+  silent_nodes: 0,
   counters: {
     total: 4,
     pending: 4,

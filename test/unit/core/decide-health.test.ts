@@ -71,7 +71,7 @@ test("a node that falls silent during the wait is not healthy by what it said at
   table.advance(DUE);
   expect(table.statuses()).toEqual(["in_progress"]);
   table.advance(DUE + GRACE);
-  expect(table.nodes[0]).toMatchObject({ direction: "reverse", errorCode: "HEALTH_NO_HEARTBEAT" });
+  expect(table.nodes[0]).toMatchObject({ direction: "reverse", errorCode: "HEALTH_NODE_DOWN" });
 });
 
 test("an unhealthy node is put back by itself, once, while its neighbours stay (ROLL-14)", () => {

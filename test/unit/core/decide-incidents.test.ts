@@ -118,7 +118,7 @@ test("ROLL-19: a node that shows life after its start and then falls silent is a
   expect(alive.incidents).toEqual([]); // still within the grace for its heartbeat
   alive.advance(due + LIMITS.healthHeartbeatGraceMs);
   expect(alive.incidents).toMatchObject([
-    { category: "upgrade_stalled", severity: "warning", detail: { error_code: "HEALTH_NO_HEARTBEAT" } },
+    { category: "upgrade_stalled", severity: "warning", detail: { error_code: "HEALTH_NODE_DOWN" } },
   ]);
 
   const silent = started({ nodes: 1, batchSize: 1 });

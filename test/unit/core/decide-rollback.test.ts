@@ -243,6 +243,8 @@ test("ROLL-14: a node of which nothing is known from before stays, and the end s
   ]);
   expect(table.rollout()).toMatchObject({
     status: "rolled_back",
-    why: { text: "5 nodes are back on their previous version; 1 had none and stay as they are" },
+    why: {
+      text: "5 nodes are back on their previous version; 1 stay as they are: nothing is known from before, or they were revoked",
+    },
   });
 });

@@ -45,15 +45,15 @@ test.each<[string, string, Partial<HealthFacts>]>([
 });
 
 test.each([
-  ["never", null],
-  ["before the start", STARTED - 1],
-  ["after the start, but long before the end of the wait", DUE - GRACE - 1],
-])("a heartbeat that came %s is waited for, and missed when the grace is over", (_, heartbeatAt) => {
+  ["never", null, "HEALTH_NO_HEARTBEAT"],
+  ["before the start", STARTED - 1, "HEALTH_NO_HEARTBEAT"],
+  ["after the start, but long before the end of the wait", DUE - GRACE - 1, "HEALTH_NODE_DOWN"],
+])("a heartbeat that came %s is waited for, and missed when the grace is over", (_, heartbeatAt, code) => {
   expect(judge({ heartbeatAt })).toEqual({ kind: "waiting" });
   expect(judge({ heartbeatAt }, DUE + GRACE - 1)).toEqual({ kind: "waiting" });
   expect(judge({ heartbeatAt }, DUE + GRACE)).toMatchObject({
     kind: "unhealthy",
-    code: "HEALTH_NO_HEARTBEAT",
+    code,
   });
 });
 

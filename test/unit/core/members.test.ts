@@ -4,7 +4,7 @@ import { refusalOf } from "../../../src/core/rollout/allow.ts";
 import { awaitedSignal, componentTakes } from "../../../src/core/rollout/members.ts";
 import { ROLLOUT_STATUSES, SIGNALS, type RolloutStatus } from "../../../src/core/rollout/states.ts";
 
-const OWN = ["force", "approve_canary", "retry", "skip"];
+const OWN = ["force", "approve_canary", "retry", "skip", "give_up"];
 const CODES = ["INTENT_EXPIRED", "UNAVAILABLE_LIMIT", "CANARY_APPROVAL", "PAUSED", "THRESHOLD_EXCEEDED"];
 const taken = (status: RolloutStatus, whyCode: string | null) =>
   SIGNALS.filter((kind) => componentTakes({ status, whyCode }, kind));

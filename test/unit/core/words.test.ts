@@ -69,6 +69,7 @@ const AT_WORK: Explained = {
   currentBatch: 0,
   batchCount: 3,
   inProgress: 2,
+  silent: 0,
   waiting: null,
   healthUntil: null,
 };
@@ -93,4 +94,16 @@ test.each([
   expect(explainRollout({ ...AT_WORK, status: "rolling_back", waiting })?.text).toBe(
     text.replace("3:", "3 goes back:"),
   );
+});
+
+test("ROLL-30: a rollout with silent nodes names the command that gives them up, whatever else it waits for", () => {
+  const command = "`fairlead rollout give-up 3f2a0000 --all-silent`";
+  expect(explainRollout({ ...AT_WORK, silent: 1 })?.text).toBe(
+    `batch 1 of 3: 2 nodes at work, 1 silent: wait for them, or give them up with ${command}`,
+  );
+  const why = { code: "ROLLING_BACK", text: "asked for" };
+  expect(explainRollout({ ...AT_WORK, status: "rolling_back", why, silent: 2 })).toEqual({
+    code: "ROLLING_BACK",
+    text: `asked for; 2 silent: wait for them, or give them up with ${command}`,
+  });
 });

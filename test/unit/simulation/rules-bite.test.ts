@@ -210,6 +210,27 @@ const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
     believing(({ batchCount }) => (batchCount === 1 ? { migrationType: "none" } : {})),
   ],
   [
+    "a silent node holds its rollout for a bounded time",
+    "nobody gives it up",
+    {
+      decide: (rows, now) =>
+        decideRollout({ ...rows, signals: rows.signals.filter(({ kind }) => kind !== "give_up") }, now),
+    },
+  ],
+  [
+    "every node ends in the state of its machine",
+    "a node is given up although its verdict came at the same time",
+    {
+      decide: (rows, now) =>
+        rows.signals.some(({ kind }) => kind === "give_up")
+          ? decideRollout(
+              { ...rows, reports: rows.reports.filter(({ body }) => body.kind !== "verdict") },
+              now,
+            )
+          : decideRollout(rows, now),
+    },
+  ],
+  [
     "an idle step changes nothing",
     "every step leaves an event",
     writing(({ events }) => ({

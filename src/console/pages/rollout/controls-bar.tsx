@@ -12,6 +12,7 @@ const KINDS: Record<BarSignal, string> = {
   pause: "plain",
   resume: "primary",
   retry: "plain",
+  give_up: "plain",
   force: "plain",
   rollback: "danger",
   cancel: "danger",

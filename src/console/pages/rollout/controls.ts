@@ -6,7 +6,7 @@ import type { SignalKind } from "../../../core/rollout/states.ts";
 import type { Question } from "../../ui/reason-dialog.tsx";
 
 /** The buttons at the top, in their places. An approval stands beside its gate, a skip beside its node. */
-const BAR = ["start", "pause", "resume", "retry", "force", "rollback", "cancel"] as const;
+const BAR = ["start", "pause", "resume", "retry", "give_up", "force", "rollback", "cancel"] as const;
 export type BarSignal = (typeof BAR)[number];
 
 export interface Control {
@@ -20,6 +20,7 @@ const LABELS: Record<BarSignal, string> = {
   pause: "Pause",
   resume: "Resume",
   retry: "Retry failed",
+  give_up: "Give up silent",
   force: "Force",
   rollback: "Roll back",
   cancel: "Cancel",
@@ -35,6 +36,7 @@ type Asked = Pick<
   | "rollback_requested"
   | "rollback_allowed"
   | "force_continue"
+  | "silent_nodes"
 > & { readonly counters: Pick<RolloutView["counters"], "failed" | "succeeded"> };
 
 export const controlsFor = (rollout: Asked): readonly Control[] =>
@@ -67,6 +69,7 @@ function isPointless(rollout: Asked, signal: BarSignal): boolean {
   if (signal === "pause") return pause_requested || cancel_requested;
   if (signal === "cancel") return cancel_requested;
   if (signal === "retry") return counters.failed === 0;
+  if (signal === "give_up") return rollout.silent_nodes === 0;
   if (signal === "force") return force_continue;
   return signal === "rollback" && !mayBeOnTarget(rollout);
 }
@@ -121,6 +124,13 @@ const WORDING: Record<SignalKind, Wording> = {
     confirm: "Cancel rollout",
     isDanger: true,
     back: "Keep rollout",
+  },
+  give_up: {
+    title: "Give the silent nodes up?",
+    effect:
+      "Every node at work that is silent counts as failed, and the rollout goes on without waiting for it. Should its verdict still come, it settles the node.",
+    confirm: "Give up silent nodes",
+    isDanger: true,
   },
   skip: {
     title: "Leave this node out",

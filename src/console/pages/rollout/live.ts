@@ -25,13 +25,18 @@ export function foldNodes(
   events: readonly FleetEvent[],
 ): readonly NodeUpgradeView[] {
   const upgrades = new Map<string, EventOf<"node.upgrade">>();
+  const silences = new Map<string, string | null>();
   const opened = new Map<number, NodeUpgradeView["direction"]>();
   for (const event of events) {
     if (event.kind === "rollout.batch") opened.set(event.data.batch, event.data.direction);
     if (event.kind === "node.upgrade" && event.nodeId !== null) upgrades.set(event.nodeId, event);
+    if (event.kind === "node.silent" && event.nodeId !== null) silences.set(event.nodeId, event.data.since);
+    if (event.kind === "node.heard" && event.nodeId !== null) silences.set(event.nodeId, null);
   }
-  if (upgrades.size === 0 && opened.size === 0) return nodes;
-  return nodes.map((node) => {
+  if (upgrades.size === 0 && opened.size === 0 && silences.size === 0) return nodes;
+  return nodes.map((row) => {
+    const silence = silences.get(row.node_id);
+    const node = silence === undefined ? row : { ...row, silent_since: silence };
     const upgrade = upgrades.get(node.node_id);
     if (upgrade !== undefined) return withUpgrade(node, upgrade);
     const direction = opened.get(node.batch_index);
@@ -68,6 +73,7 @@ function withUpgrade(node: NodeUpgradeView, { at, data }: EventOf<"node.upgrade"
     ...node,
     status: data.status,
     retry_requested: node.retry_requested && data.status === "failed",
+    silent_since: settled ? null : node.silent_since,
     direction: data.direction ?? node.direction,
     upgrade_phase: settled ? null : data.phase,
     action_index: actionIndexOf(data.action),

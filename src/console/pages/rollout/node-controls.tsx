@@ -1,4 +1,4 @@
-/** What may be asked about one node: to try again, or to be left out. */
+/** Signals about one node: try again, leave out, give up. */
 import { useState } from "react";
 import { Button } from "react-aria-components/Button";
 import type { NodeUpgradeView, RolloutView } from "../../../core/protocol/operator-api.ts";
@@ -11,8 +11,10 @@ interface Props {
   readonly node: NodeUpgradeView;
 }
 
+type NodeSignal = "retry" | "skip" | "give_up";
+
 export function NodeControls({ rollout, node }: Props) {
-  const [asking, setAsking] = useState<"retry" | "skip" | null>(null);
+  const [asking, setAsking] = useState<NodeSignal | null>(null);
   const send = useSignal(rollout.id);
   return (
     <span className="node-controls">
@@ -30,6 +32,13 @@ export function NodeControls({ rollout, node }: Props) {
       >
         Leave out
       </Button>
+      <Button
+        className="button"
+        isDisabled={node.status !== "in_progress" || !isAllowed(rollout, "give_up")}
+        onPress={() => setAsking("give_up")}
+      >
+        Give up
+      </Button>
       <ReasonDialog
         question={asking === null ? null : nodeQuestion(asking, rollout, node)}
         onClose={() => setAsking(null)}
@@ -39,8 +48,13 @@ export function NodeControls({ rollout, node }: Props) {
   );
 }
 
-function nodeQuestion(asking: "retry" | "skip", rollout: RolloutView, { node_name }: NodeUpgradeView) {
+function nodeQuestion(asking: NodeSignal, rollout: RolloutView, { node_name }: NodeUpgradeView) {
   const question = questionFor(asking, rollout);
+  if (asking === "give_up") {
+    const effect =
+      "The node counts as failed at once, and the rollout goes on without waiting for it. Should its verdict still come, it settles the node.";
+    return { ...question, title: `Give ${node_name} up?`, effect, confirm: "Give node up" };
+  }
   if (asking === "skip") return { ...question, title: `Leave ${node_name} out` };
   const effect = "The node is upgraded once more, in the turn of its batch. A paused rollout stays paused.";
   return { ...question, title: `Retry ${node_name}`, effect, confirm: "Retry node" };

@@ -31,6 +31,7 @@ const ASKED = {
   rollback: "Rollback",
   retry: "Retry",
   skip: "Skip",
+  give_up: "Give-up",
 } as const satisfies Record<SignalKind, string>;
 
 export function extendTimeline(
@@ -78,6 +79,12 @@ function entryOf(event: FleetEvent): TimelineEntry | null {
     }
     case "rollout.intent_voided":
       return { ...base, tone: "neutral", title: "Signed intent called off", why: event.data.reason };
+    case "node.silent":
+      if (event.nodeId === null) return null;
+      return { ...base, tone: "warn", title: "Silent", why: event.data.reason, nodeIds: [event.nodeId] };
+    case "node.heard":
+      if (event.nodeId === null) return null;
+      return { ...base, tone: "neutral", title: "Heard again", nodeIds: [event.nodeId] };
     case "node.upgrade": {
       const { status, error } = event.data;
       if (event.nodeId === null || (!isSettled(status) && error === null)) return null; // 1

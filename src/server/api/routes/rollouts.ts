@@ -8,7 +8,7 @@ import {
   SignalRequest,
 } from "../../../core/protocol/operator-api.ts";
 import { RolloutCreate } from "../../../core/rollout/create.ts";
-import { RolloutStatus, SIGNALS } from "../../../core/rollout/states.ts";
+import { RolloutStatus, SIGNALS, type SignalKind } from "../../../core/rollout/states.ts";
 import { principalOf } from "../access.ts";
 import type { OperatorsDeps } from "../deps.ts";
 import { pageQuery } from "../page-query.ts";
@@ -71,6 +71,16 @@ export function registerRolloutRoutes(app: ZodApp, { rollouts }: OperatorsDeps):
   registerNodeSignals(app, rollouts);
 }
 
+const SUMMARIES: { readonly [S in SignalKind]?: string } = {
+  retry: "Retry every failed node",
+  give_up: "Give up every node at work that is silent",
+};
+const NODE_SUMMARIES = {
+  retry: "Retry a failed node",
+  skip: "Leave a node out that has not begun",
+  give_up: "Give up a node at work",
+} as const;
+
 /** All but `skip`, which is about one node. */
 function registerSignals(app: ZodApp, rollouts: RolloutService): void {
   for (const kind of SIGNALS.filter((signal) => signal !== "skip")) {
@@ -79,7 +89,7 @@ function registerSignals(app: ZodApp, rollouts: RolloutService): void {
       {
         schema: {
           tags,
-          summary: kind === "retry" ? "Retry every failed node" : `Ask a rollout to ${pathOf(kind)}`,
+          summary: SUMMARIES[kind] ?? `Ask a rollout to ${pathOf(kind)}`,
           params,
           headers: signalHeaders,
           body: SignalRequest.nullish(),
@@ -97,13 +107,13 @@ function registerSignals(app: ZodApp, rollouts: RolloutService): void {
 }
 
 function registerNodeSignals(app: ZodApp, rollouts: RolloutService): void {
-  for (const kind of ["retry", "skip"] as const) {
+  for (const kind of ["retry", "skip", "give_up"] as const) {
     app.post(
-      `/rollouts/:id/nodes/:nodeId/${kind}`,
+      `/rollouts/:id/nodes/:nodeId/${pathOf(kind)}`,
       {
         schema: {
           tags,
-          summary: kind === "retry" ? "Retry a failed node" : "Leave a node out that has not begun",
+          summary: NODE_SUMMARIES[kind],
           params: nodeParams,
           headers: signalHeaders,
           body: SignalRequest.nullish(),
