@@ -106,6 +106,8 @@ export const LIMITS = {
   heartbeatLostMs: 180_000,
   /** How long a program may be critical or stalled before its node is degraded. */
   programIllMs: 60_000,
+  /** How long a degraded program may be critical without a break before it is failed. */
+  programFailedMs: 10 * 60_000,
   /** How long a node must be well without a break before it is active again. */
   recoveryMs: 60_000,
   crashLoopWindowMs: 10 * 60_000,

@@ -1,8 +1,8 @@
 /**
- * The state of one program on a node outside upgrades (ROLL-15, ROLL-28): active ↔ degraded, by what heartbeats say of it.
+ * The state of one program on a node outside upgrades (ROLL-15, ROLL-28): active ↔ degraded → failed → active, by what
+ * heartbeats say of it.
  *
- * 1. A program in maintenance is not judged: an upgrade restarts it, and that is no alarm. Nor is a failed one, which
- *    only a person takes back.
+ * 1. A program in maintenance is not judged: an upgrade restarts it, and that is no alarm.
  * 2. Bad news must hold for a while (a crash loop has already), good news for longer: no state flaps with its probe.
  * 3. A program with an unresolved critical incident that a person must resolve does not become active by itself.
  * 4. While its node is late, the last report is stale: it degrades nothing, and a recovery begins anew.
@@ -39,7 +39,12 @@ export interface ProgramFacts {
   readonly memory: HealthMemory;
 }
 
-export type ProgramReason = "CRASH_LOOP" | "PROGRAM_CRITICAL" | "PROGRAM_STALLED" | "RECOVERED";
+export type ProgramReason =
+  | "CRASH_LOOP"
+  | "PROGRAM_CRITICAL"
+  | "PROGRAM_STALLED"
+  | "PROGRAM_FAILED"
+  | "RECOVERED";
 
 export interface JudgedProgram {
   readonly state: ProfileState;
@@ -58,12 +63,13 @@ export const NO_MEMORY: HealthMemory = {
 
 export function judgeProgram(facts: ProgramFacts, now: number): JudgedProgram {
   const { state } = facts;
-  if (state === "maintenance" || state === "failed") return same(state, facts.memory); // (1)
+  if (state === "maintenance") return same(state, facts.memory); // (1)
   if (isLate(facts.heardAt, now)) return same(state, { ...facts.memory, wellSince: null }); // (4)
   const memory = remember(facts, now);
   const bad = badNews(facts, memory, now);
   const changed = (to: ProfileState, reason: ProgramReason): JudgedProgram => ({ state: to, reason, memory });
   if (state === "active") return bad === null ? same(state, memory) : changed("degraded", bad);
+  if (state === "degraded" && isFailed(facts, memory, now)) return changed("failed", "PROGRAM_FAILED");
   const isStable = lasted(memory.wellSince, facts, now) >= LIMITS.recoveryMs; // (2)
   return isStable && !facts.hasCriticalIncident ? changed("active", "RECOVERED") : same(state, memory); // (3)
 }
@@ -84,6 +90,10 @@ function badNews(facts: ProgramFacts, memory: HealthMemory, now: number): Progra
   if (lasted(memory.illSince, facts, now) < LIMITS.programIllMs) return null; // (2)
   return facts.program === "critical" ? "PROGRAM_CRITICAL" : "PROGRAM_STALLED";
 }
+
+/** Degraded programs recover by themselves or with a little help; one that is not reached for so long needs a person. */
+const isFailed = (facts: ProgramFacts, { illSince }: HealthMemory, now: number): boolean =>
+  facts.program === "critical" && lasted(illSince, facts, now) >= LIMITS.programFailedMs;
 
 function remember(facts: ProgramFacts, now: number): HealthMemory {
   const counted = countRestarts(facts, now);

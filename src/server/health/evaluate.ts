@@ -62,7 +62,7 @@ async function judgePrograms(
   const programs = await loadPrograms(
     tx,
     hearingSince,
-    tx`np.state in ('active', 'degraded')
+    tx`np.state in ('active', 'degraded', 'failed')
       and (np.state <> 'active' or hb.programs @? ${TROUBLE}::jsonpath or ph.ill_since is not null)`, // (4)
   );
   const judged = programs.map((program) => ({ ...program, result: judgeProgram(program.facts, now) }));

@@ -58,7 +58,8 @@ export async function commitDecision(
     ...failures.map(({ code, ...failure }) => ({ ...failure, errorCode: code, installedAt: null })),
   ]);
   if (decision.skipPending) await skipRest(tx, id);
-  if (beginsWait(rows, decision)) await countRestartsFromNow(tx, id, tx`rn.upgrade_phase = 'VERIFYING'`);
+  if (beginsWait(rows, decision))
+    await countRestartsFromNow(tx, id, hasWaited(tx, now - rows.rollout.healthWaitMs));
   const movedIds = moved.map(({ nodeId }) => nodeId);
   const wakeAt = failures.length > 0 ? now + 1 : decision.wakeAt; // what failed here is judged by the next step
   await pipelined(
@@ -92,6 +93,13 @@ export interface Committed {
 /** A wait of no length is over at once: then restarts count from the start of the program. */
 const beginsWait = ({ rollout: before }: RolloutRows, { rollout }: RolloutDecision): boolean =>
   before.healthWaitMs > 0 && rollout.healthUntil !== null && rollout.healthUntil !== before.healthUntil;
+
+/**
+ * Installed for a whole wait and longer before the batch's wait begins. The restarts of all others are counted from the
+ * start of their program, which a crash loop follows at once.
+ */
+const hasWaited = (tx: Transaction, before: number): ReturnType<Transaction> =>
+  tx`rn.upgrade_phase = 'VERIFYING' and rn.installed_at <= ${new Date(before)}`;
 
 /** Nodes never attempted, and retries that never began. */
 async function skipRest(tx: Transaction, id: RolloutId): Promise<void> {

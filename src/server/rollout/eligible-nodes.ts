@@ -23,7 +23,7 @@ export const findNodes = async (tx: Queryable, request: RolloutCreate): Promise<
       select s.fingerprint, s.binary_version from node_config_state s
       where s.node_id = np.node_id and s.chain_profile_id = np.chain_profile_id offset 0
     ) state on true
-    where np.chain_profile_id = ${request.chain_profile_id} and np.state in ('active', 'degraded')
+    where np.chain_profile_id = ${request.chain_profile_id} and np.state in ('active', 'degraded', 'failed')
       and n.node_type = ${request.node_type} and n.enrolled_at is not null and n.revoked_at is null and n.state <> 'down'
       and state.binary_version = ${request.source_version}
       and n.labels @> ${tx.json(request.node_labels)}

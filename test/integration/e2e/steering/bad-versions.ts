@@ -124,7 +124,7 @@ export function badVersions(lab: () => Lab): void {
       const resumed = await lab().operator.fairlead("rollout", "resume", rollouts.get("unreachable")!);
       expect(resumed.code).toBe(0);
       expect(await reaches(lab(), rollouts.get("unreachable")!, "failed")).toMatchObject({
-        why: { code: "THRESHOLD_EXCEEDED" },
+        why: { code: "NOTHING_UPGRADED" },
         counters: { failed: 1, succeeded: 0 },
       });
       const node = await eventually("the node is free again", async () => {
