@@ -32,9 +32,11 @@ export async function startDrivenSite() {
   const authority = { clusterId: cluster!.id, signers: () => [signer] as const };
   const store = createReportStore(db, () => undefined);
   const ignored = () => undefined;
-  // This control plane was there all along.
+  // This control plane was there all along, until a test says otherwise.
   await db`
-    insert into health_watch (last_look_at, hearing_since) values (now() + interval '1 day', now() - interval '1 day')`;
+    insert into health_watch (last_look_at, hearing_since) values (now(), '2020-01-01')`;
+  const keepWatch = () =>
+    db`update health_watch set last_look_at = clock_timestamp() where hearing_since = '2020-01-01'`;
 
   /** Every rollout and group has a turn until all of them are at rest. */
   async function settle(): Promise<void> {
@@ -46,6 +48,7 @@ export async function startDrivenSite() {
       const rollouts = await db<{ id: RolloutId }[]>`
         select id from rollouts r where status in ('pending', 'running', 'paused', 'rolling_back')
           or exists (select 1 from rollout_signals s where s.rollout_id = r.id and s.consumed_at is null)`;
+      await keepWatch();
       for (const { id } of groups) await advanceGroup({ db, nudge: ignored }, id);
       for (const { id } of rollouts)
         await advanceRollout({ db, authority, onCommitted: ignored, nudgeGroup: ignored }, id);
@@ -101,11 +104,13 @@ export async function startDrivenSite() {
   };
 
   /** One step of one rollout, of which nobody is told. */
-  const step = (id: RolloutId, handOver?: HandOver) =>
-    advanceRollout(
+  const step = async (id: RolloutId, handOver?: HandOver) => {
+    await keepWatch();
+    return advanceRollout(
       { db, authority, onCommitted: ignored, nudgeGroup: ignored, ...(handOver && { handOver }) },
       id,
     );
+  };
 
   return { ...site, authority, settle, step, beat, report, statusesOf };
 }
