@@ -114,11 +114,13 @@ test("ROLL-12: through 300 simulated stories each step decides as if it had look
     if (rows.quiet.installing + rows.quiet.verifying > 0) quietSteps += 1;
     // The last report of a batch without a wait: those that were quiet are judged in the step after it.
     const isNextStep = ours.wakeAt === now + 1 && theirs.decision.nodes.length > ours.decision.nodes.length;
-    if (!isNextStep) expect(ours.decision).toEqual(theirs.decision);
-    expect(ours.wakeAt).toBeLessThanOrEqual(theirs.wakeAt);
+    // Compared as text first: a hundred thousand steps are compared.
+    const isSame = JSON.stringify(ours.decision) === JSON.stringify(theirs.decision);
+    if (!isNextStep && !isSame) expect(ours.decision).toEqual(theirs.decision);
+    if (ours.wakeAt > theirs.wakeAt) expect(ours.wakeAt).toBeLessThanOrEqual(theirs.wakeAt);
     return decideRollout(rows, now);
   };
   for (let seed = 1; seed <= 300; seed += 1) simulate(seed, { decide: compare });
   expect(steps).toBeGreaterThan(1_000);
   expect(quietSteps).toBeGreaterThan(100);
-});
+}, 60_000);
