@@ -218,19 +218,6 @@ const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
     },
   ],
   [
-    "every node ends in the state of its machine",
-    "a node is given up although its verdict came at the same time",
-    {
-      decide: (rows, now) =>
-        rows.signals.some(({ kind }) => kind === "give_up")
-          ? decideRollout(
-              { ...rows, reports: rows.reports.filter(({ body }) => body.kind !== "verdict") },
-              now,
-            )
-          : decideRollout(rows, now),
-    },
-  ],
-  [
     "an idle step changes nothing",
     "every step leaves an event",
     writing(({ events }) => ({
