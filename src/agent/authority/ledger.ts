@@ -91,8 +91,13 @@ export async function openLedger(dataDir: string, fs: FileSystemPort = nodeFileS
       ? before
       : { ...before, pending: before.pending.filter(({ job }) => !ended.has(job.command_id)) };
 
-  function change(edit: (state: LedgerFile) => Partial<LedgerFile>): Promise<void> {
+  /** `first` has its turn with the edit: changes that come at once keep the order in which they were asked for. */
+  function change(
+    edit: (state: LedgerFile) => Partial<LedgerFile>,
+    first: () => Promise<void> = async () => undefined,
+  ): Promise<void> {
     const saved = saving.then(async () => {
+      await first();
       const before = withoutEnded(state); // (5)
       const changed = { ...before, ...edit(before) };
       await writeJsonDurable(path, changed, { mode: 0o600, fs });
@@ -125,14 +130,13 @@ export async function openLedger(dataDir: string, fs: FileSystemPort = nodeFileS
       const found = state.commands.find((command) => command.digest === digest);
       return found && { ...found, newest: found === state.commands.at(-1) };
     },
-    async accept(frame: Uint8Array, { sequence, pending, intent }: Acceptance): Promise<void> {
+    accept(frame: Uint8Array, { sequence, pending, intent }: Acceptance): Promise<void> {
       const { job } = pending;
-      await writeDurable(permitOf(job.command_id), "", { fs }); // (4)
-      await change((before) => {
+      const edit = (before: LedgerFile) => {
         if (before.pending.length >= PENDING_MAX)
           throw new FairleadError("NOT_READY", `${PENDING_MAX} jobs wait on this node already`);
         return {
-          mark: sequence,
+          mark: Math.max(before.mark, sequence),
           pending: [...before.pending, pending],
           commands: remember(before, frame, job.command_id, null),
           newest: { ...before.newest, [job.chain_profile_id]: sequence },
@@ -141,7 +145,8 @@ export async function openLedger(dataDir: string, fs: FileSystemPort = nodeFileS
             ...(intent === null ? {} : { [job.chain_profile_id]: seenBy(before, job, intent) }),
           },
         };
-      });
+      };
+      return change(edit, () => writeDurable(permitOf(job.command_id), "", { fs })); // (4)
     },
     /** `known` is null when the command could not even be believed: then the mark stays. */
     reject: (
