@@ -111,18 +111,11 @@ export function canary(lab: () => Lab): void {
         });
     });
 
-    test("ROLL-11: rolled back, it takes no signal any more", async () => {
-      for (const verb of [
-        "start",
-        "pause",
-        "resume",
-        "cancel",
-        "force",
-        "approve-canary",
-        "rollback",
-        "retry",
-      ])
+    test("ROLL-11: rolled back, it takes no signal any more, for no node is left on the new version", async () => {
+      for (const verb of ["start", "pause", "resume", "cancel", "force", "approve-canary", "retry"])
         expect(await ask(verb)).toMatchObject({ status: 409, code: "ILLEGAL_TRANSITION" });
+      // A rollback is for nodes on the new version, and none is left there.
+      expect(await ask("rollback")).toMatchObject({ status: 409, code: "NOTHING_TO_ROLL_BACK" });
     });
   });
 }
