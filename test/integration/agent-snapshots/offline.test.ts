@@ -16,7 +16,7 @@ import { SHIM } from "../../support/programs/built.ts";
 import { freePort } from "../../support/programs/free-port.ts";
 import { machine, PROFILE, type Machine } from "../../support/programs/machine.ts";
 import { until } from "../../support/programs/until.ts";
-import { headFrame, policyFrame } from "../../support/snapshot-frames.ts";
+import { headFrame, PERMISSIVE, policyFrame } from "../../support/snapshot-frames.ts";
 import { bundleFrame, HOUR_MS, newKeys, NOW } from "../../support/trust.ts";
 import { identityOf } from "../../unit/agent-authority/node.ts";
 
@@ -88,13 +88,19 @@ async function lastRejection(): Promise<{ code: string; subject: string } | null
   return (JSON.parse(text) as { last_rejection: { code: string; subject: string } | null }).last_rejection;
 }
 
-test("SNAP-9: offline and without a policy, a program that stands still is not started, and the node says why", async () => {
-  await told();
+test("SNAP-9: offline with a policy that does not let services continue, a stopped program is not started, and the node says why", async () => {
+  await told(policyFrame(keys, 1, { ...PERMISSIVE, allowed: [] }));
   await whileAgentRuns(async () => {
     const rejection = await until("it says why", async () => (await lastRejection()) ?? undefined);
     expect(rejection).toMatchObject({ code: "DEGRADED_NOT_ALLOWED", subject: `start of ${PROFILE}` });
   });
   expect(await m.starts()).toEqual([]);
+});
+
+test("SNAP-9: offline and without a policy, a stopped program is started again", async () => {
+  await told();
+  await whileAgentRuns(async () => void (await m.version()));
+  expect((await m.starts()).length).toBe(1);
 });
 
 test("SNAP-9: offline with a policy that lets services continue, it is started; it outlives the agent and the next one leaves it alone", async () => {
