@@ -9,10 +9,12 @@
 // 2. Nothing passes by not running: no tests found is a failure, and so is a skipped test under CI=true.
 // 3. The very last line on stdout is `N passed, N failed, N skipped`.
 // 4. What the machine lacks is installed beside the stages that do not need it.
+// 5. Nothing stays behind, also after Ctrl-C and where stdout is closed early (`npm test | head`).
 
 import { ensureMachineParts } from "./test/machine-parts.ts";
 import { report } from "./test/report.ts";
 import type { Counts, Outcome } from "./test/report.ts";
+import { removeRunFolder } from "./test/run-folder.ts";
 import { isStageName, STAGES } from "./test/stages.ts";
 import type { Stage } from "./test/stages.ts";
 
@@ -20,7 +22,10 @@ const inCi = process.env["CI"] === "true";
 
 // Ctrl-C means the whole run, while the stage that is running gets it as well and ends as failed.
 let isInterrupted = false;
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => (isInterrupted = true));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(signal, () => (isInterrupted = true));
+// A reader that has seen enough, such as `head`, means the same.
+process.stdout.on("error", () => (isInterrupted = true));
 
 async function main(args: string[]): Promise<number> {
   const split = args.includes("--") ? args.indexOf("--") : args.length;
@@ -34,6 +39,7 @@ async function main(args: string[]): Promise<number> {
       ...(await Promise.all(together.map((stage) => runStage(stage, missing, args.slice(split + 1))))),
     );
   }
+  removeRunFolder();
   return report(outcomes, inCi);
 }
 

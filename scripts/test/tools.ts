@@ -6,6 +6,7 @@ import { z } from "zod";
 import { inRoot } from "../root.mjs";
 import { run } from "../run.mjs";
 import type { Counts } from "./report.ts";
+import { RUN_FOLDER_VARIABLE, runFolder, sweep } from "./run-folder.ts";
 
 const MESSAGE_CHARS = 1500;
 
@@ -70,8 +71,9 @@ export async function vitest(
       `--outputFile.json=${file}`,
       ...args,
     ],
-    env,
+    { ...env, [RUN_FOLDER_VARIABLE]: runFolder() },
   );
+  await sweep();
   return countsOf(await readFile(file, "utf8").catch(() => undefined), ended.code);
 }
 

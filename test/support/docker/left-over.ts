@@ -49,7 +49,7 @@ export async function removeLab(folder: string): Promise<void> {
   await endProcesses(
     async (pid) => (await names(pid, `${folder}/`)) || (await isInGroup(pid, nameOf(folder))),
   );
-  for (const path of await mountsUnder(folder)) await command("umount", ["--lazy", path]);
+  for (const path of await mountsUnder(folder)) await unmount(path);
   await command("ip", ["netns", "delete", nameOf(folder)]);
   await removeControlGroups(nameOf(folder));
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
@@ -83,12 +83,14 @@ const isInGroup = async (pid: number, group: string): Promise<boolean> =>
   (await about(pid, "cgroup")).includes(`/${group}/`);
 
 /** Deepest first. */
-async function mountsUnder(folder: string): Promise<string[]> {
+export async function mountsUnder(folder: string): Promise<string[]> {
   const paths = (await readFile("/proc/self/mountinfo", "utf8"))
     .split("\n")
     .map((line) => line.split(" ")[4] ?? "");
   return paths.filter((path) => path.startsWith(`${folder}/`)).toReversed();
 }
+
+export const unmount = (path: string): Promise<void> => command("umount", ["--lazy", path]);
 
 async function removeControlGroups(name: string): Promise<void> {
   for (const controller of await readdir(CGROUPS)) await removeTree(join(CGROUPS, controller, name));

@@ -21,7 +21,7 @@ export interface NetworkedHosts extends Hosts {
 
 /** On this machine's network: what they run must keep to loopback. */
 export async function startHosts({ count }: { readonly count: number }): Promise<Hosts> {
-  await removeLeftOver();
+  await removeLeftOverHosts();
   const names = Array.from({ length: count }, nextName);
   const stop = async (): Promise<void> => {
     for (const name of names) await removeHost(name);
@@ -31,7 +31,7 @@ export async function startHosts({ count }: { readonly count: number }): Promise
 
 /** Each in a network namespace of its own, with a hub between them for `startLab({ network })`. */
 export async function startNetworkedHosts({ count }: { readonly count: number }): Promise<NetworkedHosts> {
-  await removeLeftOver();
+  await removeLeftOverHosts();
   const hub = nextName();
   const names = Array.from({ length: count }, nextName);
   let network: HostNetwork | undefined;
@@ -76,7 +76,7 @@ async function orStop<T>(stop: () => Promise<void>, work: () => Promise<T>): Pro
 }
 
 /** By name, and only what no living process made. */
-async function removeLeftOver(): Promise<void> {
+export async function removeLeftOverHosts(): Promise<void> {
   const named = await Promise.all([...CGROUP_ROOTS, PARENT, NAMESPACES].map(leftOverIn));
   for (const name of new Set(named.flat())) await removeHost(name);
 }

@@ -1,0 +1,28 @@
+// A temporary folder for one run of `npm test`. All that its tests start names this folder, and can be found by it.
+//
+// 1. Tests that are interrupted run no hook of theirs: the runner itself takes away what they started.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { inRoot } from "../root.mjs";
+import { run } from "../run.mjs";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+export const RUN_FOLDER_VARIABLE = "FAIRLEAD_TEST_FOLDER";
+
+let made: string | undefined;
+
+/** Short: sockets lie below it. */
+export const runFolder = (): string => (made ??= mkdtempSync(join(temporaryFolder(), "fl-")));
+
+export async function sweep(): Promise<void> {
+  if (made === undefined) return;
+  // In a session of its own: Ctrl-C must not end the one that cleans up after it.
+  const script = inRoot("test/support/sweep.ts");
+  await run(process.execPath, [script, made], { cwd: "/", detached: true, stdio: ["ignore", 2, 2] });
+}
+
+export function removeRunFolder(): void {
+  if (made !== undefined) rmSync(made, { recursive: true, force: true });
+  made = undefined;
+}
