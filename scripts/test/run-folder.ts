@@ -2,10 +2,11 @@
 //
 // 1. Tests that are interrupted run no hook of theirs: the runner itself takes away what they started.
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { inRoot } from "../root.mjs";
-import { run } from "../run.mjs";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 export const RUN_FOLDER_VARIABLE = "FAIRLEAD_TEST_FOLDER";
@@ -17,9 +18,14 @@ export const runFolder = (): string => (made ??= mkdtempSync(join(temporaryFolde
 
 export async function sweep(): Promise<void> {
   if (made === undefined) return;
-  // In a session of its own: Ctrl-C must not end the one that cleans up after it.
+  // In a session of its own, and no signal is passed on to it: a second Ctrl-C must not end the cleaning up.
   const script = inRoot("test/support/sweep.ts");
-  await run(process.execPath, [script, made], { cwd: "/", detached: true, stdio: ["ignore", 2, 2] });
+  const child = spawn(process.execPath, [script, made], {
+    cwd: "/",
+    detached: true,
+    stdio: ["ignore", 2, 2],
+  });
+  await once(child, "exit");
 }
 
 export function removeRunFolder(): void {

@@ -17,7 +17,7 @@ const ended = [];
 // A process that is killed may have started another one meanwhile.
 for (let left = await processesAround([folder]); left.length > 0; left = await processesAround([folder])) {
   ended.push(...left.map(({ command }) => command));
-  for (const { identity } of left) await killHard(identity);
+  await Promise.all(left.map(async ({ identity }) => killHard(identity)));
 }
 await removeLeftOverLabs();
 await removeLeftOverHosts();
