@@ -30,10 +30,18 @@ export const factsOf = ({ state, received_at, program, restarts_before }: Health
   runningFingerprint: program?.running_fingerprint ?? null,
 });
 
-/** Of a profile on its node, from rows `n` and `np`: down with its node. A removed profile is in no state of its own. */
+/**
+ * Of rows `n` and `hb`. The stored `down` is stale once a heartbeat arrives: the health look that corrects it runs later,
+ * and leaves out nodes in maintenance.
+ */
+const isDown = (tx: Transaction) => tx`
+  (n.state = 'down' and (hb.received_at is null
+    or hb.received_at <= clock_timestamp() - make_interval(secs => ${LIMITS.heartbeatLateMs / 1000})))`;
+
+/** Of a profile on its node, from rows `n`, `np` and `hb`: down with its node. A removed profile has no state of its own. */
 export const stateOf = (tx: Transaction) => tx`
-  case when n.state = 'active' then coalesce(np.state, 'active') when n.state = 'down' then 'down'
-    when np.state = 'active' then n.state else coalesce(np.state, n.state) end`;
+  case when n.state = 'active' then coalesce(np.state, 'active') when ${isDown(tx)} then 'down'
+    when coalesce(np.state, 'active') = 'active' then 'degraded' else np.state end`;
 
 interface NodeRecord extends HealthRecord {
   readonly node_id: NodeId;
@@ -115,7 +123,7 @@ export async function loadBatch(
 
 /** As `canBeJudged` says it. */
 const isDue = (tx: Transaction, { due, availableSince, now }: NonNullable<Look["judged"]>) => tx`
-  rn.upgrade_phase = 'VERIFYING' and (n.state = 'down' or np.state = 'failed'
+  rn.upgrade_phase = 'VERIFYING' and (${isDown(tx)} or np.state = 'failed'
     or hb.received_at >= greatest(coalesce(rn.installed_at, ${new Date(now)}), ${new Date(due - LIMITS.healthHeartbeatGraceMs)})
     or ${now >= silenceEndsAt({ due, availableSince })})`;
 

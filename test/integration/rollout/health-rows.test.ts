@@ -72,7 +72,28 @@ test("ROLL-15: HEALTH_NODE_DOWN sends back a node that was found down meanwhile"
   const id = await launched("down", 3_600);
   await here.report(id);
   await here.db`update nodes set state = 'down' where name = 'node-down'`;
+  await here.db`
+    update node_heartbeats set received_at = now() - interval '2 minutes'
+    where node_id = (select id from nodes where name = 'node-down')`;
   await expectSentBackWhenDue(id, "HEALTH_NODE_DOWN");
+});
+
+test("ROLL-15: a node that was launched while down and is heard again succeeds, before its stored state is judged anew", async () => {
+  const id = await launched("back");
+  await here.db`update nodes set state = 'down' where name = 'node-back'`;
+  await here.report(id);
+  expect(await nodeOf(id)).toEqual({ status: "succeeded", direction: "forward", error_code: null });
+});
+
+test("ROLL-15: a stored state of down does not end the health wait of a node that sends heartbeats", async () => {
+  const id = await launched("waits", 3_600);
+  await here.db`update nodes set state = 'down' where name = 'node-waits'`;
+  await here.report(id);
+  await here.db`
+    update rollouts set health_until = now() - interval '1 second' where id = ${id}`;
+  await here.db`update rollout_nodes set installed_at = now() + interval '1 hour' where rollout_id = ${id}`;
+  await here.settle();
+  expect(await nodeOf(id)).toEqual({ status: "in_progress", direction: "forward", error_code: null });
 });
 
 test("ROLL-15: HEALTH_NO_HEARTBEAT sends back a node that fell silent before the wait was over", async () => {

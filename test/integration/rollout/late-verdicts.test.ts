@@ -130,6 +130,15 @@ const ask = async ({ id }: Site, signal: string) => {
 const unsettled = async ({ id }: Site) =>
   (await here.db`select 1 from unsettled_nodes where rollout_id = ${id}`).length;
 
+test("ROLL-29: a late verdict with a heartbeat settles a node whose stored state is still down as succeeded", async () => {
+  const site = await givenUp("still-down");
+  const ids = site.nodes.map(({ node_id }) => node_id);
+  await here.db`update nodes set state = 'down' where id = any(${ids})`;
+  for (const node of site.nodes) await verdict(site, node, "COMPLETED", V2);
+  await here.settle();
+  expect(await here.statusesOf(site.id)).toEqual(["succeeded", "succeeded"]);
+});
+
 test("ROLL-29: verdicts that come after an outage settle nodes that were given up, and a resume completes", async () => {
   const site = await givenUp("outage");
   expect((await here.ask("GET", `/rollouts/${site.id}`)).body).toMatchObject({ status: "paused" });
