@@ -2,11 +2,12 @@
  * Work on many nodes in one transaction that goes on when one of them fails.
  *
  * 1. A part that fails is undone to its savepoint and halved until the failing node is alone.
- * 2. Only an error that comes again with the same rows is the node's: a lost connection, a deadlock or a timeout fails
- *    the whole step, which is tried again.
+ * 2. Only an error that comes again with the same rows is the node's: a lost connection, a deadlock, a timeout or a
+ *    replica that cannot sign fails the whole step, which is tried again.
  */
 import { FairleadError } from "../../core/errors.ts";
 import type { Transaction } from "../db/database.ts";
+import { isOfReplica } from "../snapshots/authority.ts";
 
 export interface Isolated<Item, Made> {
   readonly made: readonly Made[];
@@ -36,7 +37,7 @@ export async function isolated<Item, Made>(
 const CLASSES_OF_ROWS = ["22", "23", "P0"];
 
 function isOfRows(error: unknown): boolean {
-  if (error instanceof FairleadError) return true;
+  if (error instanceof FairleadError) return !isOfReplica(error);
   const { code } = error as { readonly code?: unknown };
   return typeof code !== "string" || CLASSES_OF_ROWS.includes(code.slice(0, 2));
 }

@@ -1,4 +1,5 @@
 /** In whose name this replica signs: asked anew for each batch, because keys rotate while it runs (SNAP-8). */
+import type { ErrorCode } from "../../core/error-codes.ts";
 import { FairleadError } from "../../core/errors.ts";
 import type { ClusterId } from "../../core/ids.ts";
 import type { Signer } from "../../trust/keys.ts";
@@ -25,6 +26,12 @@ export function maySignAt({ clock }: Authority, issuedAt: number): boolean {
     throw error;
   }
 }
+
+/** The replica cannot sign, for any node: its transaction fails, and is tried again here or elsewhere. */
+export const isOfReplica = (error: unknown): boolean =>
+  error instanceof FairleadError && CODES_OF_REPLICA.includes(error.code);
+
+const CODES_OF_REPLICA: readonly ErrorCode[] = ["NOT_READY", "NOT_INITIALIZED", "CLOCK_DISAGREES"];
 
 /** Whoever signs asks here. Throws CLOCK_DISAGREES, and NOT_READY where the key is not at this replica. */
 export function signersAt(authority: Authority, issuedAt: number): readonly [Signer, ...Signer[]] {

@@ -18,7 +18,7 @@ import { sealContent, type SealedContent } from "../../trust/sealed-content.ts";
 import { envelopeOf, signSnapshotHeaders } from "../../trust/snapshot.ts";
 import type { Transaction } from "../db/database.ts";
 import { partByPart, pipelined } from "../db/pipelined.ts";
-import { signersAt, type Authority } from "./authority.ts";
+import { isOfReplica, signersAt, type Authority } from "./authority.ts";
 import { storeContents } from "./contents.ts";
 import { refusalOf, type CompiledItem, type Refusal } from "./compile-batch.ts";
 import { createIncrements, type Increments } from "./increments.ts";
@@ -112,8 +112,8 @@ export async function publishSealed(
         const last = before.get(keyOf(item));
         return [draftItem(authority, item, nodes.get(item.nodeId)!, last, increments, now)];
       } catch (error) {
-        // Clocks that disagree are nothing of this node's: the transaction ends, and its marks stay.
-        if (!(error instanceof FairleadError) || error.code === "CLOCK_DISAGREES") throw error;
+        // A replica that cannot sign refuses no node: the transaction ends, and its marks stay.
+        if (!(error instanceof FairleadError) || isOfReplica(error)) throw error;
         refused.push(refusalOf(item, error));
         return [];
       }
