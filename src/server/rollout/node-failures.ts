@@ -51,7 +51,8 @@ export async function markFailed(
   if (failures.length === 0) return;
   await tx`
     update rollout_nodes rn set status = f.status, stands = f.stands, error_code = f.code, error_message = f.message,
-      upgrade_phase = null, action_name = null, ended_at = ${new Date(now)}
+      upgrade_phase = null, action_name = null, waiting_for = null, silent_since = null, retry_requested = false,
+      ended_at = ${new Date(now)}
     from jsonb_to_recordset(${tx.json(failures as never)})
       as f("nodeId" uuid, status text, stands text, code text, message text)
     where rn.rollout_id = ${id} and rn.node_id = f."nodeId"`;

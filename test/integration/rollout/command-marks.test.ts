@@ -108,6 +108,30 @@ test("ROLL-29: a rollout whose only launch fails pauses, takes a retry once the 
   expect((await here.ask("GET", `/rollouts/${id}`)).body).toMatchObject({ status: "completed" });
 });
 
+test("ROLL-29: a retry whose launch fails again ends with the failure, and the rollout comes to rest", async () => {
+  const { id, ids } = await created("still-alone", 1, { failure_threshold: 0 });
+  await here.db`
+    insert into commands (command_id, node_id, rollout_id, sequence, frame, expires_at)
+    values (gen_random_uuid(), ${ids[0]!}, ${id}, 1, '', now())`;
+  await start(id);
+  await here.db`
+    update rollout_nodes set silent_since = now(), waiting_for = 'another' where rollout_id = ${id}`;
+  expect((await here.ask("POST", `/rollouts/${id}/retry`, {})).status).toBe(202);
+  await here.settle();
+  const [row] = await here.db`
+    select status, error_code, retry_requested, silent_since, waiting_for from rollout_nodes where rollout_id = ${id}`;
+  expect(row).toEqual({
+    status: "failed",
+    error_code: "NODE_STEP_FAILED",
+    retry_requested: false,
+    silent_since: null,
+    waiting_for: null,
+  });
+  expect((await here.ask("GET", `/rollouts/${id}`)).body).toMatchObject({ status: "paused" });
+  expect((await here.ask("POST", `/rollouts/${id}/retry`, {})).status).toBe(202);
+  await here.settle();
+});
+
 test("ROLL-29: a way back that cannot be launched is failed_rollback with an incident, and the rest goes back", async () => {
   const { id, ids } = await created("no-way-back", 2);
   await start(id);

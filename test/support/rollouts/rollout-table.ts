@@ -226,6 +226,8 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
         errorCode: code,
         errorMessage: message,
         phase: null,
+        waitingFor: null,
+        silentSince: null,
         retryRequested: false,
       };
       const row = rowOf(nodeId);
