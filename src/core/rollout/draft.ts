@@ -49,6 +49,7 @@ export function Draft(rows: RolloutRows) {
   let skipPending = false;
   let retries: NodeId[] | "all" = [];
   let waitingRetries = rows.retries.nodes;
+  let revokedFailures = rows.counts.failed - rows.retries.possible;
   let isHurried = false;
   let lookAgain: number | null = null;
 
@@ -68,7 +69,8 @@ export function Draft(rows: RolloutRows) {
     if (patch.status !== undefined && patch.status !== was) {
       counts[was] -= 1;
       counts[patch.status] += 1;
-      if (node.retryRequested) waitingRetries -= 1;
+      if (node.isRevoked) revokedFailures += Number(patch.status === "failed") - Number(was === "failed");
+      else if (node.retryRequested) waitingRetries -= 1;
       node.retryRequested = false;
     }
     Object.assign(node, patch, { changed: true });
@@ -104,15 +106,21 @@ export function Draft(rows: RolloutRows) {
     rollout.healthUntil = null;
   }
 
-  /** A failed node, or each of them, waits for another attempt from the next step on. False: it did so before. */
+  const canRetry = ({ status, isRevoked }: DraftNode): boolean => status === "failed" && !isRevoked;
+
+  /**
+   * A failed node, or each of them, waits for another attempt from the next step on. False: no node is left to mark. A
+   * revoked node gets no command and is never marked.
+   */
   function requestRetry(node: DraftNode | "all"): boolean {
     if (node === "all") {
-      if (waitingRetries === counts.failed) return false;
-      for (const each of nodes.values()) each.retryRequested ||= each.status === "failed";
+      const possible = counts.failed - revokedFailures;
+      if (waitingRetries === possible) return false;
+      for (const each of nodes.values()) each.retryRequested ||= canRetry(each);
       retries = "all";
-      waitingRetries = counts.failed;
+      waitingRetries = possible;
     } else {
-      if (node.status !== "failed" || node.retryRequested) return false;
+      if (!canRetry(node) || node.retryRequested) return false;
       node.retryRequested = true;
       if (retries !== "all") retries.push(node.nodeId);
       waitingRetries += 1;
@@ -121,9 +129,8 @@ export function Draft(rows: RolloutRows) {
     return true;
   }
 
-  /** A node that cannot be tried again. */
+  /** Of a revoked node, which is not counted among the waiting ones. */
   function dropRetry(node: DraftNode, error: Why): void {
-    waitingRetries -= 1;
     node.retryRequested = false;
     change(node, {}, error);
   }

@@ -109,9 +109,14 @@ export interface NextBatch {
   }[];
 }
 
-/** Failed nodes whose retry was asked for. Each is launched in its own batch: a batch keeps its size and its limit. */
+/**
+ * Failed nodes whose retry was asked for, without revoked ones. Each is launched in its own batch: a batch keeps its size
+ * and its limit.
+ */
 export interface WaitingRetries {
   readonly nodes: number;
+  /** Failed nodes that are not revoked, whether their retry was asked for or not. */
+  readonly possible: number;
   /** The batch to go next: the current one, or the lowest. Null when none waits. */
   readonly next: NextBatch | null;
 }

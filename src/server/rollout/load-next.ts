@@ -76,14 +76,16 @@ async function countByValue(
 
 /** Failed nodes whose retry was asked for: of the current batch, else of the lowest one. */
 export async function loadRetries(tx: Transaction, rollout: RolloutRecord): Promise<RolloutRows["retries"]> {
-  const rows = await tx<{ index: number; nodes: number }[]>`
-    select batch_index as index, count(*)::int as nodes from rollout_nodes
-    where rollout_id = ${rollout.id} and retry_requested
-    group by batch_index order by batch_index = ${rollout.current_batch} desc, batch_index`;
+  const rows = await tx<{ index: number; nodes: number; failed: number }[]>`
+    select rn.batch_index as index, count(*) filter (where rn.retry_requested)::int as nodes, count(*)::int as failed
+    from rollout_nodes rn where rn.rollout_id = ${rollout.id} and rn.status = 'failed' and ${isKnown(tx)}
+    group by rn.batch_index order by rn.batch_index = ${rollout.current_batch} desc, rn.batch_index`;
   const nodes = rows.reduce((sum, row) => sum + row.nodes, 0);
-  const [next] = rows;
-  if (next === undefined) return { nodes, next: null };
-  return { nodes, next: { ...next, byValue: await countRetriesByValue(tx, rollout, next.index) } };
+  const possible = rows.reduce((sum, row) => sum + row.failed, 0);
+  const next = rows.find((row) => row.nodes > 0);
+  if (next === undefined) return { nodes, possible, next: null };
+  const byValue = await countRetriesByValue(tx, rollout, next.index);
+  return { nodes, possible, next: { index: next.index, nodes: next.nodes, byValue } };
 }
 
 /** Nodes that are away already join nobody: they are counted, and the others of the batch. */
@@ -103,7 +105,7 @@ async function countRetriesByValue(
     ), joining as (
       select n.id, n.labels->>${limit.label} as value from rollout_nodes rn join nodes n on n.id = rn.node_id
       where rn.rollout_id = ${id} and rn.batch_index = ${index} and rn.retry_requested
-        and not exists (select 1 from away where away.id = n.id and lost)
+        and n.revoked_at is null and not exists (select 1 from away where away.id = n.id and lost)
     )
     select value, count(*)::int as nodes,
       (select count(*)::int from away where away.value = joining.value and lost) as away,

@@ -1,7 +1,7 @@
 // Nodes at work that do not answer (ROLL-30), on a real database: shown, told, given up, and never signed for once revoked.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { NodeId } from "../../../src/core/ids.ts";
+import type { NodeId, RolloutId } from "../../../src/core/ids.ts";
 import type { NodeUpgradeView, RolloutView } from "../../../src/core/protocol/operator-api.ts";
 import { revokeNode } from "../../../src/server/identity/revocation.ts";
 import { watchSilence } from "../../../src/server/rollout/silence.ts";
@@ -221,6 +221,24 @@ describe("a node that is revoked while its rollout runs", () => {
     await here.report(id);
     expect(await commandsOf(waiting!.node_id)).toHaveLength(0);
     expect(await view(id)).toMatchObject({ status: "completed", counters: { succeeded: 3, skipped: 1 } });
+  });
+
+  test("ROLL-11: while its retry waits is left out, and the rollout goes on with the others", async () => {
+    const id = await begun();
+    await here.report(id, "FAILED");
+    await ask(id, "retry");
+    await here.step(id as RolloutId); // notes the retries
+    const [revoked] = (await upgrades(id)).filter(({ status }) => status === "failed");
+    await here.db`update nodes set revoked_at = now() where id = ${revoked!.node_id}`;
+    await here.settle();
+    await here.report(id);
+    expect(await view(id)).toMatchObject({ status: "paused", counters: { succeeded: 1, failed: 1 } });
+    expect((await view(id)).why!.code).not.toBe("RETRYING");
+    expect(await commandsOf(revoked!.node_id)).toHaveLength(1);
+    await ask(id, "resume");
+    await here.settle();
+    await here.report(id);
+    expect(await view(id)).toMatchObject({ status: "failed", counters: { succeeded: 3, failed: 1 } });
   });
 
   test("ROLL-14: after it succeeded is no part of a rollback, and the others go back", async () => {

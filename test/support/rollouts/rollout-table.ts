@@ -35,6 +35,8 @@ export type RolloutTable = ReturnType<typeof createRolloutTable>;
 /** `whole`: the same rows with everyone of the batch among them. */
 export type Decide = (rows: RolloutRows, now: number, whole: () => RolloutRows) => RolloutDecision;
 
+const waitsForRetry = ({ retryRequested, isRevoked }: NodeRow): boolean => retryRequested && !isRevoked;
+
 const AWAY = ["down", "failed", "degraded"];
 
 /** `decide` is the real one, unless a test wants to see that a broken one is caught. */
@@ -85,7 +87,11 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       named: nodes.filter((node) => node.status !== "in_progress" && isNamed(node)).map(loaded),
       counts: counts(),
       next: loadNext(),
-      retries: { nodes: nodes.filter(({ retryRequested }) => retryRequested).length, next: loadRetries() },
+      retries: {
+        nodes: nodes.filter(waitsForRetry).length,
+        possible: nodes.filter(({ status, isRevoked }) => status === "failed" && !isRevoked).length,
+        next: loadRetries(),
+      },
       isBeyondCanary: nodes.some(({ batchIndex, attempt }) => batchIndex > 0 && attempt > 0),
       unsettled: nodes.filter(isUnknown).length,
       lastOnTarget:
@@ -148,7 +154,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
 
   /** Nodes that are away already join nobody: the limit counts them, and the others of the batch. */
   function loadRetries(): NextBatch | null {
-    const waiting = nodes.filter(({ retryRequested }) => retryRequested);
+    const waiting = nodes.filter(waitsForRetry);
     if (waiting.length === 0) return null;
     const indexes = waiting.map(({ batchIndex }) => batchIndex);
     const index = indexes.includes(rollout.currentBatch) ? rollout.currentBatch : Math.min(...indexes);
@@ -185,7 +191,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     const direction = directionOf(part);
     const isMeant: Record<BatchPart, (node: NodeRow) => boolean> = {
       pending: ({ status, isRevoked }) => status === "pending" && !isRevoked,
-      retried: ({ retryRequested, isRevoked }) => retryRequested && !isRevoked,
+      retried: waitsForRetry,
       succeeded: isOnTarget,
     };
     return nodes

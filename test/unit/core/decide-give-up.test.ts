@@ -130,6 +130,32 @@ describe("a node that was revoked", () => {
     expect(table.nodes[0]).toMatchObject({ errorCode: "NODE_REVOKED", retryRequested: false });
   });
 
+  test("ROLL-11: after it failed is left out by a retry of all failed nodes", () => {
+    const table = twoAtWork({ failureThreshold: 0 });
+    everyoneReports(table, T0 + 1, FAILED);
+    table.nodes[0]!.isRevoked = true;
+    table.signal("retry");
+    table.advance(T0 + 2);
+    expect(lastSignal(table)).toMatchObject({ applied: true });
+    expect(table.rollout().why!.text).toContain("1 failed nodes are retried");
+    expect(table.nodes.map(({ retryRequested }) => retryRequested)).toEqual([false, true, false, false]);
+  });
+
+  test.each([
+    ["of all failed nodes", false],
+    ["that names it", true],
+  ])("ROLL-11: after it failed as the only one takes no retry %s", (_, isNamed) => {
+    const table = twoAtWork({ failureThreshold: 0 });
+    oneAnswers(table, T0 + 1);
+    everyoneReports(table, T0 + 2, FAILED);
+    const failed = table.nodes.findIndex(({ status }) => status === "failed");
+    table.nodes[failed]!.isRevoked = true;
+    table.signal("retry", null, isNamed ? table.nodes[failed]!.nodeId : null);
+    table.advance(T0 + 3);
+    expect(lastSignal(table)).toMatchObject({ applied: false });
+    expect(table.nodes[failed]).toMatchObject({ status: "failed", retryRequested: false });
+  });
+
   test("ROLL-14: after it succeeded stays as it is when the rollout goes back, and the end says so", () => {
     const table = started({ nodes: 2, batchSize: 2, healthWaitMs: 0 });
     batchSucceeds(table, T0 + 1);
