@@ -51,7 +51,7 @@ async function crashLoops(tx: Transaction, now: number): Promise<Trouble[]> {
     from profile_health ph
     join node_profiles np on np.node_id = ph.node_id and np.chain_profile_id = ph.chain_profile_id
     join nodes n on n.id = ph.node_id
-    where ph.base_at > ${since} and np.state in ('active', 'degraded') and n.revoked_at is null`;
+    where ph.base_at > ${since} and np.state <> 'maintenance' and n.revoked_at is null`;
   return rows.flatMap((row) => {
     const memory = {
       seenRestarts: row.seen_restarts,

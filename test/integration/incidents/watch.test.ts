@@ -145,6 +145,22 @@ test("ROLL-19: a crash loop outside an upgrade is an incident; the same restarts
   expect(await watchNodes(db)).toEqual({ opened: 0, resolved: 0 });
 });
 
+test("ROLL-19: the incident of a crash loop stays open when the program becomes failed while it goes on restarting", async () => {
+  const node = await insertNode(db, "looping");
+  await beat(db, node);
+  await evaluateHealth(db);
+  await beat(db, node, { restarts: LIMITS.crashLoopRestarts, health: "critical" });
+  await evaluateHealth(db);
+  expect(await watchNodes(db)).toEqual({ opened: 1, resolved: 0 });
+  await db`update profile_health set ill_since = now() - interval '1 hour'`;
+  await db`update node_profiles set state_changed_at = now() - interval '1 hour'`;
+  await evaluateHealth(db);
+  expect(await db`select state from node_profiles`).toMatchObject([{ state: "failed" }]);
+  await db`update incidents set last_seen_at = now() - interval '1 day'`;
+  expect(await watchNodes(db)).toEqual({ opened: 0, resolved: 0 });
+  expect(await incidents()).toMatchObject([{ category: "crash_loop", status: "open" }]);
+});
+
 describe("a node that refuses a snapshot", () => {
   test.each([
     ["SNAPSHOT_SIGNATURE_INVALID", "critical"],
