@@ -98,7 +98,9 @@ export function nodeCertificateEnding(node: TroubledNode, endsAt: number, now: n
     subject: stage,
     recoveryPlan:
       stage === "ended"
-        ? `The node cannot connect any more: make a new token with fairlead node token --name ${node.name}, and enroll it again.`
+        ? `The agent renews it by itself when it connects until ${iso(endsAt + LIMITS.nodeCertificateGraceMs)}: look at the machine, ` +
+          "at its connection to the enrollment address, and at the agent's log. After that, revoke the node with " +
+          `fairlead node revoke ${node.name}, make a token with fairlead node token --name ${node.name}, and enroll it again.`
         : "The agent renews it by itself while it is connected and did not: see the agent's log and its connection.",
   };
 }

@@ -10,6 +10,7 @@ import {
   REJECTION_CODES,
   snapshotRejected,
 } from "../../../src/core/incident/troubles.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
 
 const NODE = { nodeId: "n1" as NodeId, name: "edge-1" };
 const NOW = Date.parse("2026-03-01T00:00:00.000Z");
@@ -48,6 +49,13 @@ test("ROLL-19: near the end and past it are two incidents, the second one critic
   const [near, past] = [keyEnding("k", NOW + 1, NOW), keyEnding("k", NOW, NOW)];
   expect([near.severity, past.severity]).toEqual(["warning", "critical"]);
   expect(near.subject).not.toBe(past.subject);
+});
+
+test("ROLL-19: the plan for an ended node certificate names the agent's own renewal and its limit, then revoke before a new token", () => {
+  const { recoveryPlan } = nodeCertificateEnding(NODE, NOW, NOW);
+  expect(recoveryPlan).toContain("renews it by itself");
+  expect(recoveryPlan).toContain(`until ${new Date(NOW + LIMITS.nodeCertificateGraceMs).toISOString()}`);
+  expect(recoveryPlan).toMatch(/fairlead node revoke edge-1.*fairlead node token --name edge-1/);
 });
 
 test("ROLL-19: each code of a refused snapshot is one of the list, and its advice is the incident's", () => {
