@@ -58,11 +58,17 @@ async function askAnew(tx: Transaction): Promise<void> {
     from rollouts r
     where r.id = rn.rollout_id and r.id in (${open}) and rn.status = 'in_progress' and rn.direction = 'forward'
     returning rn.rollout_id`;
-  // Of a node that was on its way back nobody knows where it stands: that is for a person to look at.
+  // The version of a node whose rollback was under way is unknown: its next heartbeat settles it.
   await tx`
-    update rollout_nodes rn set status = 'failed', error_code = ${RESTORED_CODE}, ended_at = now(),
-      error_message = 'the site was restored while the node went back: look at what it runs'
-    where rn.status = 'in_progress' and rn.direction = 'reverse'`;
+    with lost as (
+      update rollout_nodes rn set status = 'failed', stands = 'unknown', error_code = ${RESTORED_CODE}, ended_at = now(),
+        error_message = 'the site was restored during the rollback of the node: look at what it runs'
+      where rn.status = 'in_progress' and rn.direction = 'reverse'
+      returning rn.rollout_id, rn.node_id
+    )
+    insert into unsettled_nodes (rollout_id, node_id) select rollout_id, node_id from lost
+    on conflict (rollout_id, node_id) do update set since = excluded.since`;
+  await tx`update rollout_nodes set retry_requested = false where retry_requested`; // (2)
   await tx`
     update rollouts r set current_batch = r.current_batch - 1,
       pending_nodes = (select count(*) from rollout_nodes rn where rn.rollout_id = r.id and rn.status = 'pending')

@@ -2,9 +2,12 @@
 
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { NodeId, RolloutId } from "../../../src/core/ids.ts";
+import type { Heartbeat } from "../../../src/core/protocol/agent-api.ts";
+import { upsertHeartbeats } from "../../../src/server/agents/heartbeats.ts";
 import { leaveThePast } from "../../../src/server/backup/leave-the-past.ts";
 import { findOverdue } from "../../../src/server/drive/sweep.ts";
-import { manualRequest } from "../../support/server/creation-site.ts";
+import { manualRequest, V1 } from "../../support/server/creation-site.ts";
 import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
 
 let here: DrivenSite;
@@ -56,4 +59,79 @@ test("USE-5: a start that nobody had read when the backup was made begins nothin
     expect(await here.ask("POST", `${path}/start`, {})).toMatchObject({ status: 202 });
   await here.settle();
   for (const path of paths) expect([path, await statusOf(path)]).toEqual([path, "running"]);
+});
+
+async function finish(profile: string): Promise<string> {
+  await here.addNode(profile, { profile });
+  const { id } = (await here.ask("POST", "/rollouts", { ...rolloutOf(profile), health_wait_seconds: 0 }))
+    .body as { id: string };
+  await here.ask("POST", `/rollouts/${id}/start`, {});
+  await here.settle();
+  return id;
+}
+
+const runningHeartbeat = (chain_profile_id: string, fingerprint: string) =>
+  ({
+    at: new Date().toISOString(),
+    agent_version: "1",
+    applied: {},
+    last_rejection: null,
+    programs: [
+      {
+        chain_profile_id,
+        application_health: "ok",
+        sync_status: "synced",
+        running_fingerprint: fingerprint,
+        installed_fingerprint: fingerprint,
+        version: null,
+        instance_id: null,
+        started_at: null,
+        restarts: 0,
+      },
+    ],
+  }) as unknown as Heartbeat;
+
+const nodeOf = async (id: string) => {
+  const [row] = await here.db`
+    select rn.status, rn.stands, rn.retry_requested, rn.error_code,
+      exists (select 1 from unsettled_nodes u where u.rollout_id = rn.rollout_id and u.node_id = rn.node_id) as unsettled
+    from rollout_nodes rn where rn.rollout_id = ${id}`;
+  return row;
+};
+
+test("USE-5: a node that was rolled back while the backup was made is unsettled after the restore, until a heartbeat shows its version", async () => {
+  const id = await finish("returning");
+  await here.report(id);
+  expect(await here.ask("POST", `/rollouts/${id}/rollback`, {})).toMatchObject({ status: 202 });
+  await here.settle();
+  expect(await here.statusesOf(id)).toEqual(["in_progress"]);
+  const [work] = await here.db<
+    { node_id: NodeId }[]
+  >`select node_id from rollout_nodes where rollout_id = ${id}`;
+
+  await here.db.begin((tx) => leaveThePast(tx, Date.now()));
+  expect(await nodeOf(id)).toMatchObject({
+    status: "failed",
+    stands: "unknown",
+    unsettled: true,
+    error_code: "SITE_RESTORED",
+  });
+
+  await upsertHeartbeats(here.db, [
+    { nodeId: work!.node_id, heartbeat: runningHeartbeat("returning", V1), digest: null },
+  ]);
+  await here.settle();
+  expect(await nodeOf(id)).toMatchObject({ status: "failed", stands: "previous", unsettled: false });
+});
+
+test("USE-5: a retry that was noted when the backup was made is not carried out by the restored site", async () => {
+  const id = await finish("retried");
+  await here.report(id, "FAILED");
+  expect(await here.ask("POST", `/rollouts/${id}/retry`, {})).toMatchObject({ status: 202 });
+  await here.step(id as RolloutId); // notes the retry, which the next step launches
+  expect(await nodeOf(id)).toMatchObject({ status: "failed", retry_requested: true });
+
+  await here.db.begin((tx) => leaveThePast(tx, Date.now()));
+  await here.settle();
+  expect(await nodeOf(id)).toMatchObject({ status: "failed", retry_requested: false });
 });
