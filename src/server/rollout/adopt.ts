@@ -4,9 +4,10 @@
  * 1. The node's own measurement is recorded, never what the operator says it runs. Only a version that the site has
  *    never rolled out is taken from the operator, because nobody else knows its name.
  * 2. The node's row is locked like a launch locks it: an adoption comes before an upgrade or is refused.
+ * 3. Rollouts are locked before the node, in the order of a step, to avoid deadlocks. Node rows of no other rollout change.
  */
 import { FairleadError } from "../../core/errors.ts";
-import type { Digest, NodeId, ProfileId } from "../../core/ids.ts";
+import type { Digest, NodeId, ProfileId, RolloutId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ProgramReport } from "../../core/protocol/agent-api.ts";
 import type { NodeAdopt, NodeAdopted } from "../../core/protocol/operator-api.ts";
@@ -33,6 +34,7 @@ export const adoptNode = (
   actor: string,
 ): Promise<NodeAdopted> =>
   db.begin(async (tx) => {
+    const rollouts = await lockRollouts(tx, id); // (3)
     const [node] = await tx<Standing[]>`
       select n.revoked_at is not null as revoked, hb.programs,
         array(select chain_profile_id from node_profiles np where np.node_id = n.id order by 1)::text[] as profiles,
@@ -50,12 +52,20 @@ export const adoptNode = (
       values (${id}, ${profile}, ${version}, ${fingerprint})
       on conflict (node_id, chain_profile_id) do update set binary_version = excluded.binary_version,
         fingerprint = excluded.fingerprint, updated_at = now()`;
+    await settleRollouts(tx, rollouts, id, profile, fingerprint);
     await settleAssignment(tx, id, profile, fingerprint);
     const { reason } = request;
     const data = { chain_profile_id: profile, before, after, reason };
     await appendEvents(tx, [{ kind: "node.adopted", node_id: id, actor, data }]);
     return { node_id: id, chain_profile_id: profile, before, after };
   });
+
+async function lockRollouts(tx: Transaction, id: NodeId): Promise<RolloutId[]> {
+  const rows = await tx<{ id: RolloutId }[]>`
+    select id from rollouts where id in (select rollout_id from unsettled_nodes where node_id = ${id})
+    order by id for update`;
+  return rows.map((row) => row.id);
+}
 
 function profileOf({ profiles }: Standing, named: ProfileId | undefined): ProfileId {
   const [only, ...others] = profiles;
@@ -133,9 +143,10 @@ async function recordedOf(tx: Transaction, id: NodeId, profile: ProfileId): Prom
   return row === undefined ? null : { binary_version: row.binary_version, fingerprint: row.fingerprint };
 }
 
-/** An assignment that names what runs is settled on it; one of anything else is gone. */
-async function settleAssignment(
+/** The version is known now: no heartbeat or late verdict has to settle these rollouts' rows. */
+async function settleRollouts(
   tx: Transaction,
+  rollouts: readonly RolloutId[],
   id: NodeId,
   profile: ProfileId,
   fingerprint: Digest,
@@ -144,10 +155,20 @@ async function settleAssignment(
     update rollout_nodes rn set stands = case when ${fingerprint} = r.target_binary_checksum then 'target' else 'previous' end
     from unsettled_nodes u join rollouts r on r.id = u.rollout_id and r.chain_profile_id = ${profile}
     where u.node_id = ${id} and rn.rollout_id = u.rollout_id and rn.node_id = u.node_id
-      and ${fingerprint} in (r.target_binary_checksum, rn.previous_checksum)`;
+      and u.rollout_id = any(${rollouts}) and ${fingerprint} in (r.target_binary_checksum, rn.previous_checksum)`;
   await tx`
     delete from unsettled_nodes u using rollouts r
-    where u.node_id = ${id} and r.id = u.rollout_id and r.chain_profile_id = ${profile}`;
+    where u.node_id = ${id} and u.rollout_id = any(${rollouts}) and r.id = u.rollout_id
+      and r.chain_profile_id = ${profile}`;
+}
+
+/** An assignment that names what runs is settled on it; one of anything else is gone. */
+async function settleAssignment(
+  tx: Transaction,
+  id: NodeId,
+  profile: ProfileId,
+  fingerprint: Digest,
+): Promise<void> {
   await tx`
     delete from service_assignments
     where node_id = ${id} and chain_profile_id = ${profile} and ${fingerprint} not in (target_fp, coalesce(current_fp, ''))`;

@@ -4,6 +4,7 @@ import type { NodeId } from "../../../src/core/ids.ts";
 import type { Heartbeat } from "../../../src/core/protocol/agent-api.ts";
 import type { RolloutView } from "../../../src/core/protocol/operator-api.ts";
 import { upsertHeartbeats } from "../../../src/server/agents/heartbeats.ts";
+import { eventually } from "../../support/lab/eventually.ts";
 import { digestLike, manualRequest, V1, V2 } from "../../support/server/creation-site.ts";
 import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
 
@@ -123,6 +124,28 @@ test("ROLL-29: bytes that the site rolled out are recorded under the version it 
     await here.db`
     select 1 from snapshot_dirty where node_id = ${node} and scope_type = 'service_assignment'`,
   ).toHaveLength(1);
+});
+
+test("ROLL-29: an adoption beside a step of the node's rollout waits for the step, without a deadlock", async () => {
+  const id = await start();
+  await here.report(id, "FAILED_ROLLBACK");
+  await runs(V2);
+  let adoption: ReturnType<typeof adopt> | undefined;
+  // The lock order of a step: the rollout, its node rows, the nodes.
+  await here.db.begin(async (tx) => {
+    await tx`select 1 from rollouts where id = ${id} for update`;
+    await tx`update rollout_nodes set progress_pct = 1 where rollout_id = ${id}`;
+    adoption = adopt();
+    await eventually("the adoption waits for a lock", async () => {
+      const waiting = await here.db`
+        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length > 0;
+    });
+    await tx`select 1 from nodes where id = ${node} for no key update`;
+  });
+  expect((await adoption!).status).toBe(200);
+  const [row] = await here.db`select stands from rollout_nodes where rollout_id = ${id}`;
+  expect(row).toMatchObject({ stands: "target" });
 });
 
 test("ROLL-29: bytes that nobody rolled out need a version", async () => {
