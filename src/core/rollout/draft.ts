@@ -25,14 +25,20 @@ export type DraftRollout = Writable<RolloutRow>;
 export type Draft = ReturnType<typeof Draft>;
 type BatchOpening = Pick<NextBatch, "index" | "nodes">;
 
-/** It runs the new version and came from somewhere: a rollback takes it back, whatever became of its upgrade. */
+/**
+ * It runs the new version and came from somewhere: a rollback takes it back, whatever became of its upgrade. An
+ * adoption changes `stands` of a node that succeeded.
+ */
 export const isOnTarget = ({
   status,
   stands,
   previous,
   isRevoked,
 }: Pick<DraftNode, "status" | "stands" | "previous" | "isRevoked">): boolean =>
-  !isRevoked && previous !== null && (status === "succeeded" || (status === "failed" && stands === "target"));
+  !isRevoked &&
+  previous !== null &&
+  ((status === "succeeded" && (stands === "target" || stands === null)) ||
+    (status === "failed" && stands === "target"));
 
 export function Draft(rows: RolloutRows) {
   const rollout: DraftRollout = { ...rows.rollout };

@@ -14,6 +14,7 @@ import type { NodeAdopt, NodeAdopted } from "../../core/protocol/operator-api.ts
 import { ACTIVE_STATUSES } from "../../core/rollout/states.ts";
 import type { Database, Transaction } from "../db/database.ts";
 import { appendEvents } from "../events/append.ts";
+import { isOnTarget } from "./load-next.ts";
 import { SNAPSHOTS_CHANNEL } from "../snapshots/mark.ts";
 
 interface Standing {
@@ -62,7 +63,9 @@ export const adoptNode = (
 
 async function lockRollouts(tx: Transaction, id: NodeId): Promise<RolloutId[]> {
   const rows = await tx<{ id: RolloutId }[]>`
-    select id from rollouts where id in (select rollout_id from unsettled_nodes where node_id = ${id})
+    select id from rollouts
+    where id in (select rollout_id from unsettled_nodes where node_id = ${id})
+      or id in (select rollout_id from rollout_nodes where node_id = ${id} and ${isOnTarget(tx)})
     order by id for update`;
   return rows.map((row) => row.id);
 }
@@ -143,7 +146,10 @@ async function recordedOf(tx: Transaction, id: NodeId, profile: ProfileId): Prom
   return row === undefined ? null : { binary_version: row.binary_version, fingerprint: row.fingerprint };
 }
 
-/** The version is known now: no heartbeat or late verdict has to settle these rollouts' rows. */
+/**
+ * The version is known now: no heartbeat or late verdict has to settle these rollouts' rows. A rollback leaves out a node
+ * that runs other bytes than the target: the node would refuse its command.
+ */
 async function settleRollouts(
   tx: Transaction,
   rollouts: readonly RolloutId[],
@@ -156,6 +162,12 @@ async function settleRollouts(
     from unsettled_nodes u join rollouts r on r.id = u.rollout_id and r.chain_profile_id = ${profile}
     where u.node_id = ${id} and rn.rollout_id = u.rollout_id and rn.node_id = u.node_id
       and u.rollout_id = any(${rollouts}) and ${fingerprint} in (r.target_binary_checksum, rn.previous_checksum)`;
+  await tx`
+    update rollout_nodes rn set stands =
+      case when rn.previous_checksum = ${fingerprint} then 'previous' when rn.status = 'succeeded' then 'unknown' end
+    from rollouts r
+    where r.id = rn.rollout_id and r.id = any(${rollouts}) and r.chain_profile_id = ${profile}
+      and r.target_binary_checksum <> ${fingerprint} and rn.node_id = ${id} and ${isOnTarget(tx, tx`rn`)}`;
   await tx`
     delete from unsettled_nodes u using rollouts r
     where u.node_id = ${id} and u.rollout_id = any(${rollouts}) and r.id = u.rollout_id

@@ -152,7 +152,8 @@ export const isOnTarget = (tx: Transaction, of?: ReturnType<Transaction>) => {
   const rn = of ?? tx`rollout_nodes`;
   return tx`
     ${rn}.previous_checksum is not null
-      and (${rn}.status = 'succeeded' or (${rn}.status = 'failed' and ${rn}.stands = 'target'))
+      and ((${rn}.status = 'succeeded' and coalesce(${rn}.stands, 'target') = 'target')
+        or (${rn}.status = 'failed' and ${rn}.stands = 'target'))
       and exists (
         select 1 from node_profiles np join rollouts own on own.chain_profile_id = np.chain_profile_id
         where own.id = ${rn}.rollout_id and np.node_id = ${rn}.node_id)`;

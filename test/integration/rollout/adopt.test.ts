@@ -126,6 +126,41 @@ test("ROLL-29: bytes that the site rolled out are recorded under the version it 
   ).toHaveLength(1);
 });
 
+test("ROLL-29: a rollback leaves out a succeeded node that was adopted on other bytes since, and opens no incident", async () => {
+  const other = await here.addNode(`${profile}-b`, { profile });
+  const id = await start();
+  await here.report(id);
+  expect(await here.statusesOf(id)).toEqual(["succeeded", "succeeded"]);
+  await runs(MENDED);
+  expect((await adopt({ version: "2.0.1" })).status).toBe(200);
+  expect((await here.ask("POST", `/rollouts/${id}/rollback`, {})).status).toBe(202);
+  await here.settle();
+  expect(await here.statusesOf(id)).toEqual(["succeeded", "in_progress"]);
+  await here.report(id);
+  expect(await here.statusesOf(id)).toEqual(["succeeded", "rolled_back"]);
+  expect(await here.db`select 1 from incidents where node_id in (${node}, ${other})`).toHaveLength(0);
+  expect(await recorded()).toEqual(["2.0.1", MENDED]);
+});
+
+test("ROLL-29: a rollback is refused when its only node was adopted on other bytes", async () => {
+  const id = await start();
+  await here.report(id);
+  await runs(MENDED);
+  await adopt({ version: "2.0.1" });
+  expect((await here.ask("POST", `/rollouts/${id}/rollback`, {})).status).toBe(409);
+});
+
+test("ROLL-29: a succeeded node that was adopted on the rollout's own target is still rolled back", async () => {
+  const id = await start();
+  await here.report(id);
+  await runs(V2);
+  expect((await adopt()).status).toBe(200);
+  expect((await here.ask("POST", `/rollouts/${id}/rollback`, {})).status).toBe(202);
+  await here.settle();
+  await here.report(id);
+  expect(await here.statusesOf(id)).toEqual(["rolled_back"]);
+});
+
 test("ROLL-29: an adoption beside a step of the node's rollout waits for the step, without a deadlock", async () => {
   const id = await start();
   await here.report(id, "FAILED_ROLLBACK");
