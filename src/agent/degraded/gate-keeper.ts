@@ -6,7 +6,7 @@ import type { Action } from "../../core/degraded/actions.ts";
 import { gate, type Gate, type Situation } from "../../core/degraded/gate.ts";
 import { FairleadError } from "../../core/errors.ts";
 import type { Revocation } from "../../core/snapshot/revocation.ts";
-import type { HeldAssignment, SnapshotStore } from "../snapshots/store.ts";
+import type { SnapshotStore } from "../snapshots/store.ts";
 import type { Contact } from "./contact.ts";
 
 export interface GateKeeper {
@@ -18,11 +18,8 @@ export interface GateKeeper {
 
 export type SituationSource = Pick<
   SnapshotStore,
-  "nodeId" | "isHeadFresh" | "policy" | "silentMs" | "time" | "revoked" | "isRefused" | "assignment"
+  "nodeId" | "isHeadFresh" | "policy" | "silentMs" | "time" | "revoked" | "isRefused" | "assignedUntil"
 >;
-
-const expiryOf = (assignment: HeldAssignment | null): number | null =>
-  assignment === null ? null : Date.parse(assignment.header.expires_at);
 
 export function createGateKeeper(snapshots: SituationSource, contact: Contact): GateKeeper {
   const situation = (): Situation => ({
@@ -32,7 +29,7 @@ export function createGateKeeper(snapshots: SituationSource, contact: Contact): 
     policy: snapshots.policy(),
     offlineMs: snapshots.silentMs(),
     effective: snapshots.time().effective,
-    assignedUntil: expiryOf(snapshots.assignment()),
+    assignedUntil: snapshots.assignedUntil(),
     revoked: snapshots.revoked(),
     refusedByControlPlane: snapshots.isRefused(),
     partitioned: contact.isPartitioned(),

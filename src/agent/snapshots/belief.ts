@@ -20,6 +20,9 @@ export function bundleInForce({ held, time }: StoreCore): TrustBundle | null {
   return last !== null && last.expiresAt > time().effective ? last.bundle : null;
 }
 
+/** The last one accepted, expired or not: for what was accepted while it was in force. */
+export const lastBundle = ({ held }: StoreCore): TrustBundle | null => held.bundle()?.bundle ?? null;
+
 /** The newest root set that was accepted, also when its bundle's file is damaged; before the first, the enrollment's. */
 export const rootOf = ({ identity, state }: StoreCore): RootSet => state().root ?? identity.root;
 
@@ -56,14 +59,14 @@ export const oneBelow = ({ epoch, version }: SnapshotVersion): SnapshotVersion =
 });
 
 export function contextOf(core: StoreCore, changes: Partial<SnapshotContext> = {}): SnapshotContext {
-  const { identity, held, state } = core;
+  const { identity, state } = core;
   return {
     clusterId: identity.cluster_id,
     nodeId: identity.node_id,
     ...membershipOf(core),
     root: rootOf(core),
     bundle: bundleInForce(core),
-    previous: held.bundle()?.bundle ?? null,
+    previous: lastBundle(core),
     epoch: state().epoch,
     revokedKeys: revokedKeys(core),
     accepted: acceptedBefore(core),

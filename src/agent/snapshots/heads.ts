@@ -7,7 +7,7 @@
 import { FairleadError } from "../../core/errors.ts";
 import type { Rejection } from "../../core/protocol/agent-api.ts";
 import { verifyHead, type VerifiedHead } from "../../trust/head.ts";
-import { bundleInForce, revokedKeys } from "./belief.ts";
+import { bundleInForce, lastBundle, revokedKeys } from "./belief.ts";
 import type { StoreCore } from "./core.ts";
 import { rejectionOf } from "./rejections.ts";
 import { reloadFollowing } from "./reload.ts";
@@ -49,8 +49,8 @@ const contextFor = (core: StoreCore) => ({
 });
 
 /**
- * The one that is held, looked at again after a restart and under a new bundle. An expired one still tells what was
- * revoked, and below what none may go; one whose key or epoch is gone tells nothing.
+ * The one that is held, verified again after a restart and under a new bundle. An expired one, also under an expired
+ * bundle, still says what was revoked and which versions are too old; one whose key or epoch is gone says nothing.
  */
 export async function reloadHead(core: StoreCore): Promise<void> {
   core.head = heldHead(core);
@@ -63,7 +63,8 @@ function heldHead(core: StoreCore): VerifiedHead | null {
   if (head === null) return null;
   try {
     const time = { local: Infinity, effective: 0 };
-    return verifyHead(Buffer.from(head, "base64"), { ...contextFor(core), time, held: null });
+    const context = { ...contextFor(core), bundle: lastBundle(core), time, held: null };
+    return verifyHead(Buffer.from(head, "base64"), context);
   } catch (error) {
     if (!(error instanceof FairleadError)) throw error;
     return null;

@@ -5,13 +5,15 @@
  * 1. A damaged file falls back to the previous snapshot of its scope, if that one is still in force, and the scope asks
  *    for a full one (SNAP-11). Without its trust bundle a node starts as well: it asks for one.
  * 2. A whole file that is no longer believed is out of force, and nothing older takes its place. It is not deleted.
+ * 3. A degraded_mode_policy binds past the end of its trust bundle: after a reboot it is verified as of that end, or the
+ *    reboot would start what the policy forbids. Its roles come with the bootstrap.
  */
 import { SCOPES, ScopeType } from "../../core/snapshot/scopes.ts";
 import { TrustBundle } from "../../core/snapshot/trust-bundle.ts";
 import { digestOf } from "../../trust/digest.ts";
 import { verifyStored } from "../../trust/increment.ts";
 import type { SnapshotContext } from "../../trust/snapshot-subject.ts";
-import { bundleInForce, contextOf, demoAbroad, oneBelow } from "./belief.ts";
+import { bundleInForce, contextOf, demoAbroad, lastBundle, oneBelow } from "./belief.ts";
 import type { StoreCore } from "./core.ts";
 import type { HeldSnapshot } from "./held.ts";
 import { scopeIn, type FrameRef } from "./state.ts";
@@ -25,6 +27,8 @@ const FOLLOWING: readonly ScopeType[] = [
   "node_bootstrap",
   ...ScopeType.options.filter((scope) => SCOPES[scope].signer === "online" && scope !== "node_bootstrap"),
 ];
+
+const OUTLIVES_BUNDLE: readonly ScopeType[] = ["node_bootstrap", "degraded_mode_policy"];
 
 export const reloadBundle = (core: StoreCore): Promise<void> => reload(core, "trust_bundle");
 
@@ -52,7 +56,11 @@ async function reload(core: StoreCore, scope: ScopeType): Promise<void> {
 /** It was accepted in its time; whether it may be used now is asked at each use, and then answered with its own code. */
 const whenInForce = (core: StoreCore, { expires_at }: FrameRef): SnapshotContext["time"] => ({
   local: Infinity,
-  effective: Math.min(core.time().effective, Date.parse(expires_at) - 1),
+  effective: Math.min(
+    core.time().effective,
+    Date.parse(expires_at) - 1,
+    (core.held.bundle()?.expiresAt ?? Infinity) - 1,
+  ),
 });
 
 async function read(
@@ -63,7 +71,8 @@ async function read(
 ): Promise<Read> {
   const bytes = await core.frames.read(ref.file);
   if (bytes === null || digestOf(bytes) !== ref.file_digest) return { kind: "damaged" };
-  const context = contextOf(core, { accepted: () => oneBelow(ref), time });
+  const bundle = OUTLIVES_BUNDLE.includes(scope) ? lastBundle(core) : bundleInForce(core); // (3)
+  const context = contextOf(core, { bundle, accepted: () => oneBelow(ref), time });
   const result = verifyStored(bytes, scope === "trust_bundle" ? asThen(context, ref) : context);
   if (result.kind === "rejected" || result.header.scope_type !== scope) return { kind: "not believed" };
   if (scope === "trust_bundle" && demoAbroad(TrustBundle.parse(result.content), core.identity) !== null)

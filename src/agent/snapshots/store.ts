@@ -82,6 +82,7 @@ export async function openSnapshotStore(
     /** Null when none was accepted, or the last one has expired. */
     bundle: () => bundleInForce(core),
     assignment: core.held.assignment,
+    assignedUntil: () => assignedUntil(core),
     policy: core.held.policy,
     /** What is in force of a scope. */
     content: (scope: ScopeType): Json | null => core.held.get(scope)?.content ?? null,
@@ -139,6 +140,13 @@ async function noteRefused(core: StoreCore): Promise<void> {
   if (state.refused_at !== null) return;
   await core.save({ ...state, refused_at: new Date(core.clock.now()).toISOString() });
   core.notify("head");
+}
+
+/** When the authority of the accepted assignment ends: with itself or with its trust bundle; null without one. */
+function assignedUntil({ state, held }: StoreCore): number | null {
+  const { active } = scopeIn(state(), "service_assignment");
+  if (active === null) return null;
+  return Math.min(Date.parse(active.expires_at), held.bundle()?.expiresAt ?? Infinity);
 }
 
 /** What is active: where a file is damaged, what it fell back to, or nothing. */

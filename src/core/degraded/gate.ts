@@ -29,7 +29,7 @@ export interface Situation {
   /** Since the control plane last proved that it was there. */
   readonly offlineMs: number;
   readonly effective: number;
-  /** When the assignment that is held expires; null without one. */
+  /** When the accepted assignment, or the trust bundle over it, expires; null without an assignment. */
   readonly assignedUntil: number | null;
   /** From the newest head that was accepted. */
   readonly revoked: readonly Revocation[];

@@ -33,7 +33,7 @@ const source = (changes: Partial<SituationSource> = {}): SituationSource => ({
   time: () => ({ local: NOW, effective: NOW }),
   revoked: () => [],
   isRefused: () => false,
-  assignment: () => null,
+  assignedUntil: () => null,
   ...changes,
 });
 
@@ -185,14 +185,9 @@ test("SNAP-9: cut off under a policy that forbids restarts, a program that runs 
   await until("the program is started when the control plane is back", () => stands.starts === 1);
 });
 
-const assignedUntil = (at: number) => () => ({
-  header: { config_version: 1, expires_at: new Date(at).toISOString() },
-  content: { assignments: [] },
-});
-
 test.each([
   ["without a policy", {}, null],
-  ["on an assignment that has expired", { assignment: assignedUntil(NOW - 60_000) }, NOW - 60_000],
+  ["on an assignment that has expired", { assignedUntil: () => NOW - 60_000 }, NOW - 60_000],
   [
     "past its policy's time",
     {
@@ -233,10 +228,10 @@ test("SNAP-10: cut off, a program whose service is known to be revoked is not st
   contact.settle();
   const machine = { supervised: false, starts: 0 };
   const revoked = () => [{ kind: "service_assignment", id: PROFILE }] as const;
-  const assignment = assignedUntil(NOW - 1);
+  const assignedUntil = () => NOW - 1;
   const { runner, noted } = await runnerOf(
     machine,
-    createGateKeeper(source({ revoked, assignment }), contact),
+    createGateKeeper(source({ revoked, assignedUntil }), contact),
     contact,
   );
   runner.resume(never);

@@ -52,7 +52,7 @@ async function renew({
       time: () => ({ local: NOW, effective: NOW }),
       revoked: () => [],
       isRefused: () => revoked,
-      assignment: () => null,
+      assignedUntil: () => null,
     },
     contact,
   );
