@@ -45,10 +45,11 @@ function secretInConfig(content: string): string | null {
 const REFERRED = String.raw`secret:\/\/[A-Za-z0-9._/-]+|\$\{\w+\}|\$\w+`;
 /** A name with a reference, or nothing, as its whole value, up to the end of the line or a comment. */
 const REFERENCE = new RegExp(
-  String.raw`(?<![\w.-])["']?(?<![\w.-])[\w.-]+["']?[ \t]*[:=][ \t]*(?:(["']?)(?:${REFERRED})\1|""|'')(?=[ \t]*[,;}\]]?[ \t]*(?:#.*)?$)`,
+  String.raw`(?<![\w.-])["']?(?<![\w.-])[\w.-]+["']?[ \t]*[:=][ \t]*(?:(["']?)(?:${REFERRED})\1|""|'')(?=[ \t]*[,;}\]]?[ \t]*(?:#|$))`,
   "gm",
 );
-const JSON_REFERENCE = new RegExp(String.raw`"(?:[^"\\]|\\.)*"\s*:\s*"(?:${REFERRED})?"`, "g");
+/** No name begins at an escaped quote: without the lookbehind each one would be searched to the end of its string. */
+const JSON_REFERENCE = new RegExp(String.raw`(?<!\\)"(?:[^"\\]|\\.)*"\s*:\s*"(?:${REFERRED})?"`, "g");
 
 function jsonIn(content: string): Json {
   if (!/^\s*[[{]/.test(content)) return null;

@@ -65,3 +65,27 @@ describe("a config file that only says where a secret is kept passes", () => {
     expect(refusal(content)).toBeNull();
   });
 });
+
+describe("SNAP-5: the search for secrets takes time in proportion to the size of the file", () => {
+  const KIB = 1024;
+  const fastestMs = (content: string): number => {
+    const runs = Array.from({ length: 3 }, () => {
+      const before = process.cpuUsage();
+      refuseSecretIn({ path: "app.conf", content });
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    });
+    return Math.min(...runs);
+  };
+
+  test.each([
+    ["escaped quotes", (bytes: number) => JSON.stringify({ a: '"'.repeat(bytes / 2) })],
+    ["JSON in a JSON string", (bytes: number) => JSON.stringify({ a: '{"b":1}'.repeat(bytes / 9) })],
+    ["escaped quotes outside JSON", (bytes: number) => `a "${'\\"'.repeat(bytes / 2)}`],
+    ["references in comments", (bytes: number) => "a=$b # ".repeat(bytes / 7)],
+    ["quotes without an end", (bytes: number) => `{"${'\\"'.repeat(bytes / 2)}`],
+  ])("%s: 32 times the bytes take at most 128 times the time", (_, contentOf) => {
+    const small = fastestMs(contentOf(KIB * 32));
+    expect(fastestMs(contentOf(KIB * 1024))).toBeLessThan(128 * Math.max(small, 1));
+  });
+});
