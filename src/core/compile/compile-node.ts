@@ -10,7 +10,7 @@ import type { Json } from "../json.ts";
 import { mayHold, type CompiledScope, type SECTIONS } from "../snapshot/roles.ts";
 import { compileAssignments } from "./assignments.ts";
 import { bootstrapPeers, visiblePeers } from "./peers.ts";
-import { degradedPolicy, policiesOf, sessionPolicy } from "./policies.ts";
+import { degradedPolicy, ownedSince, policiesOf, sessionPolicy } from "./policies.ts";
 import type { NodeState } from "./rows.ts";
 import { compileServices, serviceEndpoints } from "./services.ts";
 import { sorted } from "./sorted.ts";
@@ -43,7 +43,7 @@ const COMPILERS: Compilers = {
     token_trust: (state) =>
       policiesOf(state, "token_trust").map(({ organizationId, body }) => ({
         ...body,
-        organization_id: organizationId,
+        ...ownedSince(organizationId),
       })),
     service_endpoints: serviceEndpoints,
     sessions: sessionPolicy,

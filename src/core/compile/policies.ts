@@ -38,8 +38,12 @@ export function degradedPolicy(state: NodeState): Json | undefined {
   };
 }
 
+/** Absent without an owner: agents that do not know the field refuse content that has it. */
+export const ownedSince = (organizationId: string | null): { readonly organization_id?: string } =>
+  organizationId === null ? {} : { organization_id: organizationId };
+
 export function sessionPolicy(state: NodeState): Json | undefined {
   const policy = nearest(policiesOf(state, "sessions"));
   if (policy === undefined) return undefined;
-  return { ...SessionsBody.parse(policy.body), organization_id: policy.organizationId };
+  return { ...SessionsBody.parse(policy.body), ...ownedSince(policy.organizationId) };
 }

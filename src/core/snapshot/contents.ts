@@ -9,7 +9,7 @@ const OrganizationId = Uuid;
 const Milliseconds = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 /** What belongs to one organization says so: a node drops the whole snapshot when it is not a member. */
 const owned = { organization_id: OrganizationId.nullable() };
-/** As `owned`, in sections that earlier servers signed without it. */
+/** As `owned`, in sections that earlier servers signed without it. Absent and null mean the same: of no organization. */
 const ownedSince = { organization_id: OrganizationId.nullable().optional() };
 
 const Peer = z.strictObject({ node_id: NodeId, address: HostPort, roles: z.array(NodeRole).max(5) });

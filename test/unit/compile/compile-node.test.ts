@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compileNode } from "../../../src/core/compile/compile-node.ts";
 import { BOOTSTRAP_PEERS } from "../../../src/core/compile/peers.ts";
-import type { NodeState } from "../../../src/core/compile/rows.ts";
+import type { NodeState, PolicyRow } from "../../../src/core/compile/rows.ts";
 import { viewOf } from "../../../src/core/compile/shared-view.ts";
 import type { Json } from "../../../src/core/json.ts";
 import { COMPILED_SCOPES, mayHold } from "../../../src/core/snapshot/roles.ts";
@@ -93,8 +93,8 @@ test("SNAP-5: token_trust and sessions carry the organization of their policy", 
   forEvery((state) => {
     const own = { ...state, node: { ...state.node, ...ALL } };
     const { token_trust = [], sessions } = compileNode(own, "node_runtime") as {
-      readonly token_trust?: readonly { readonly organization_id: string | null }[];
-      readonly sessions?: { readonly organization_id: string | null };
+      readonly token_trust?: readonly { readonly organization_id?: string }[];
+      readonly sessions?: { readonly organization_id?: string };
     };
     const owners = own.cluster.policies
       .filter(({ kind, roles }) => kind === "token_trust" && (roles.length === 0 || roles.some(isOwn)))
@@ -103,7 +103,25 @@ test("SNAP-5: token_trust and sessions carry the organization of their policy", 
     expect(named.toSorted()).toEqual(owners.toSorted());
     if (sessions === undefined) return;
     const candidates = own.cluster.policies.filter(({ kind }) => kind === "sessions");
-    expect(candidates.map(({ organizationId }) => organizationId)).toContain(sessions.organization_id);
+    expect(candidates.map(({ organizationId }) => organizationId)).toContain(
+      sessions.organization_id ?? null,
+    );
+  });
+});
+
+test("SNAP-5: token_trust and sessions of no organization are signed without the field, as older agents read them", () => {
+  const policy = { id: "0", name: "all", organizationId: null, roles: [] };
+  const digest = `sha256:${"0".repeat(64)}`;
+  forEvery((state) => {
+    const policies: PolicyRow[] = [
+      { ...policy, kind: "token_trust", body: { issuer: "https://id.example", jwks_digest: digest } },
+      { ...policy, kind: "sessions", body: { session_ttl_ms: 1, tunnels_max: 4 } },
+    ];
+    const roles = ["ingress", "thin"] as const;
+    const own = { node: { ...state.node, roles }, cluster: { ...state.cluster, policies }, revoked: [] };
+    const content = compileNode({ ...state, ...own }, "node_runtime") as Record<string, Json>;
+    expect(content["token_trust"]).toEqual([{ issuer: "https://id.example", jwks_digest: digest }]);
+    expect(content["sessions"]).toEqual({ session_ttl_ms: 1, tunnels_max: 4 });
   });
 });
 const isOwn = (role: string): boolean => role === "ingress" || role === "thin";
