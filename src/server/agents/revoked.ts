@@ -1,7 +1,8 @@
 /**
  * What was revoked, for heads (SNAP-10): everyone's is read when it changed, a node's own each time.
  *
- * 1. Rows are added with a higher number and removed: count and newest number together tell whether a set changed.
+ * 1. The cached set is stale when the key of its rows changed: their count, the newest and the sum of their numbers, the
+ *    newest date. A row may be committed after one with a higher number, and a date that was ahead is corrected.
  * 2. A head names all of it: what is too much for the head stands in pages, which are the same for every node.
  */
 import { FairleadError } from "../../core/errors.ts";
@@ -53,7 +54,7 @@ export function createRevokedReader(db: Database): RevokedReader {
   async function read(nodeIds: readonly NodeId[]): Promise<AuthorityTime> {
     const [[seen], own] = await Promise.all([
       db<{ now: Date; key: string }[]>`
-        select clock_timestamp() as now, count(*) || ':' || coalesce(max(seq), 0) as key
+        select clock_timestamp() as now, concat_ws(':', count(*), max(seq), sum(seq), max(created_at)) as key
         from authority_revocations where node_id is null`,
       ownOf(nodeIds),
     ]);

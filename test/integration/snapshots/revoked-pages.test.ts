@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { NodeId } from "../../../src/core/ids.ts";
 import { REVOCATIONS_PER_PAGE, type Revocation } from "../../../src/core/snapshot/revocation.ts";
 import { createRevokedReader } from "../../../src/server/agents/revoked.ts";
+import { mendDatedAhead } from "../../../src/server/clock/dated-ahead.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import { openPage } from "../../../src/trust/revocation-page.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
@@ -84,4 +85,30 @@ test("SNAP-10: a reader that kept the set notices what was added and what was li
   expect(await count()).toBe(1_099);
   const { pages } = (await revoked.read([node])).paged(node);
   expect(openPage(pages[0]!.digest, pages[0]!.bytes)).not.toContainEqual({ kind: "peer", id: "peer-1" });
+});
+
+test("SNAP-10: a reader that kept the set notices a late commit with a lower number beside a lifted revocation", async () => {
+  await revokePeers(3);
+  await db`delete from authority_revocations where subject = 'peer-2'`;
+  const revoked = createRevokedReader(db);
+  const ids = async () => (await revoked.read([node])).paged(node).rest.map(({ id }) => id);
+  expect(await ids()).toEqual(["peer-1", "peer-3"]);
+  await db`
+    insert into authority_revocations (seq, kind, subject, actor)
+    select seq + 1, 'peer', 'late', 'key:alice' from authority_revocations where subject = 'peer-1'`;
+  await db`delete from authority_revocations where subject = 'peer-1'`;
+  expect(await ids()).toEqual(["late", "peer-3"]);
+});
+
+test("SNAP-17: a reader that kept the set notices that a revocation dated ahead was given its true date", async () => {
+  await revokePeers(1);
+  await db`update authority_revocations set created_at = clock_timestamp() + interval '30 days'`;
+  const revoked = createRevokedReader(db);
+  const isAhead = async () => {
+    const { now, newestAt } = await revoked.read([node]);
+    return newestAt(node) > now;
+  };
+  expect(await isAhead()).toBe(true);
+  await mendDatedAhead(db);
+  expect(await isAhead()).toBe(false);
 });
