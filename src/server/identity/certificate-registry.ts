@@ -3,6 +3,7 @@
  *
  * 1. A revocation forgets the node's certificates; an answer that was read before it is not kept after it.
  * 2. Unknown serials are not kept, so a certificate is good as soon as its row is there.
+ * 3. The first use of a certificate is recorded: from then on its predecessors renew nothing (renewal-by-proof.ts).
  */
 import type { NodeId } from "../../core/ids.ts";
 import type { Database } from "../db/database.ts";
@@ -53,9 +54,14 @@ export function createCertificateRegistry(db: Database): CertificateRegistry {
 }
 
 async function read(db: Database, serial: string): Promise<CertificateStatus> {
-  const [row] = await db<{ node_id: NodeId; revoked: boolean }[]>`
-    select c.node_id, (c.revoked_at is not null or n.revoked_at is not null) as revoked
+  const [row] = await db<{ node_id: NodeId; revoked: boolean; used: boolean }[]>`
+    select c.node_id, (c.revoked_at is not null or n.revoked_at is not null) as revoked, c.first_use is not null as used
     from node_certificates c join nodes n on n.id = c.node_id where c.serial = ${serial}`;
   if (row === undefined) return { kind: "unknown" };
-  return { kind: row.revoked ? "revoked" : "good", nodeId: row.node_id };
+  if (row.revoked) return { kind: "revoked", nodeId: row.node_id };
+  if (!row.used)
+    await db`
+      update node_certificates set first_use = nextval('certificate_first_uses')
+      where serial = ${serial} and first_use is null`; // (3)
+  return { kind: "good", nodeId: row.node_id };
 }

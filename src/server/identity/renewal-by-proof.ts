@@ -2,9 +2,12 @@
  * The next certificate of a node whose present one is out of its time: the fleet was switched off for longer than a
  * certificate lives, or the clock that dated it was ahead. TLS refuses such a certificate, so its key signs the request.
  *
- * 1. The certificate is this site's, its row is good, and it ended less than `LIMITS.nodeCertificateGraceMs` ago.
+ * 1. The certificate is this site's, its row is good, and it ended less than `LIMITS.nodeCertificateGraceMs` ago. One that
+ *    is in its time renews over its own connection.
  * 2. The proof is over the new request: one that was overheard certifies no other key.
  * 3. Revocation is asked as at every renewal, under the node's row lock.
+ * 4. A certificate whose successor was used proves nothing: its key may lie in an old copy of the disk. A successor that
+ *    was never used does not count, since the answer that carried it may have been lost.
  */
 import { verify, X509Certificate } from "node:crypto";
 import { FairleadError } from "../../core/errors.ts";
@@ -20,8 +23,7 @@ import type { SiteCa } from "./site-ca.ts";
 export async function renewByProof(deps: RenewalDeps, request: RenewByProofRequest): Promise<string> {
   const certificate = readCertificate(request.certificate);
   const nodeId = nodeOf(certificate, deps.ca, deps.clusterId);
-  if (deps.clock.now() - certificate.validToDate.getTime() > LIMITS.nodeCertificateGraceMs)
-    throw refused("it ended too long ago: enroll the node again");
+  refuseByDate(certificate, deps.clock.now());
   const signed = Buffer.from(`${RENEWAL_PROOF_DOMAIN}${request.csr}`);
   if (!verify("sha256", signed, certificate.publicKey, Buffer.from(request.proof, "base64")))
     throw refused("the proof is not by its key"); // (2)
@@ -30,6 +32,13 @@ export async function renewByProof(deps: RenewalDeps, request: RenewByProofReque
     await refuseUnlessRegistered(tx, certificate, nodeId);
     return renewLocked(deps, tx, nodeId, key); // (3)
   });
+}
+
+function refuseByDate({ validFromDate, validToDate }: X509Certificate, now: number): void {
+  const [from, to] = [validFromDate.getTime(), validToDate.getTime()];
+  if (now - to > LIMITS.nodeCertificateGraceMs) throw refused("it ended too long ago: enroll the node again");
+  if (from <= now && now < to)
+    throw refused("it is still in its time: renew over a connection that it opens"); // (1)
 }
 
 function readCertificate(pem: string): X509Certificate {
@@ -53,11 +62,14 @@ async function refuseUnlessRegistered(
   { serialNumber }: X509Certificate,
   nodeId: NodeId,
 ): Promise<void> {
-  const [row] = await tx<{ revoked: boolean }[]>`
-    select revoked_at is not null as revoked from node_certificates
-    where serial = ${serialNumber.toLowerCase()} and node_id = ${nodeId}`;
+  const [row] = await tx<{ revoked: boolean; replaced: boolean }[]>`
+    select c.revoked_at is not null as revoked, exists (select 1 from node_certificates later
+      where later.node_id = c.node_id and later.first_use > coalesce(c.first_use, 0)) as replaced
+    from node_certificates c
+    where c.serial = ${serialNumber.toLowerCase()} and c.node_id = ${nodeId}`;
   if (row === undefined) throw refused("it is not in this cluster's registry"); // (1)
   if (row.revoked) throw new FairleadError("NODE_REVOKED", `node ${nodeId} was revoked`);
+  if (row.replaced) throw refused("a later one of this node was used: enroll the node again"); // (4)
 }
 
 const refused = (why: string): FairleadError =>

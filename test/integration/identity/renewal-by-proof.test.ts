@@ -1,6 +1,6 @@
 // A certificate out of its time: the key of it asks for the next one over the enrollment listener (SNAP-17).
 
-import { sign } from "node:crypto";
+import { sign, X509Certificate } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { renewByProof } from "../../../src/agent/identity/renew-by-proof.ts";
 import type { Identity } from "../../../src/agent/identity/store.ts";
@@ -9,6 +9,7 @@ import { LIMITS } from "../../../src/core/limits.ts";
 import { RENEWAL_PROOF_DOMAIN, RenewResponse } from "../../../src/core/protocol/agent-api.ts";
 import { systemClock, type Clock } from "../../../src/host/clock.ts";
 import type { Database } from "../../../src/server/db/database.ts";
+import { createCertificateRegistry } from "../../../src/server/identity/certificate-registry.ts";
 import { issueNodeCertificate } from "../../../src/server/identity/node-certificate.ts";
 import { revokeNode } from "../../../src/server/identity/revocation.ts";
 import { readSigningRequest } from "../../../src/server/identity/signing-request.ts";
@@ -130,4 +131,32 @@ test("SNAP-17: a request whose own signature is not by the key that it names is 
   const answer = await renew(chain, { csr: "not a request" });
   expect(codeOf(answer)).toBe("INVALID_INPUT");
   expect(RenewResponse.safeParse(answer.body).success).toBe(false);
+});
+
+test("SNAP-17: a certificate that is still in its time renews over its own connection, not by a proof", async () => {
+  const chain = await certificateOf(Date.now() - DAY_MS);
+  expect(codeOf(await renew(chain))).toBe("CERTIFICATE_REFUSED");
+  expect((await who(chain, key.pem)).status).toBe(200);
+});
+
+test("SNAP-17: a proof by a certificate is refused once a later one of its node was used, and not before", async () => {
+  const chain = await certificateOf(agedMs(DAY_MS));
+  await renew(chain); // its answer is lost
+  const next = await newNodeKey();
+  const answer = await renew(chain, { csr: next.csr });
+  const { certificate_chain } = RenewResponse.parse(answer.body);
+  expect((await who(certificate_chain, next.pem)).status).toBe(200);
+  expect(codeOf(await renew(chain))).toBe("CERTIFICATE_REFUSED");
+});
+
+test("SNAP-17: of two used certificates out of their time, only the one that was used last gets the next by a proof", async () => {
+  const uses = async () => {
+    const issued = await certificateOf(agedMs(DAY_MS));
+    const serial = new X509Certificate(issued).serialNumber.toLowerCase();
+    await createCertificateRegistry(db).look(serial);
+    return issued;
+  };
+  const [replaced, present] = [await uses(), await uses()];
+  expect(codeOf(await renew(replaced))).toBe("CERTIFICATE_REFUSED");
+  expect((await renew(present)).status).toBe(200);
 });
