@@ -15,7 +15,7 @@ import {
 } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
 import { isCalledOff, isOutdated } from "./called-off.ts";
-import { isOnTarget } from "./load-next.ts";
+import { isKnown, isOnTarget } from "./load-next.ts";
 import { reclaimProfile } from "./reclaim-profile.ts";
 
 export interface SignalledRollout {
@@ -83,11 +83,7 @@ async function refuseNode(tx: Transaction, row: SignalledRollout, { kind, nodeId
   if (nodeId === null) {
     if (kind === "skip") throw new FairleadError("INVALID_INPUT", "skip names a node");
     if (kind === "give_up") return refuseNobodySilent(tx, row);
-    const [failed] = await tx`
-        select 1 from rollout_nodes where rollout_id = ${row.id} and status = 'failed' and not retry_requested limit 1`;
-    if (failed === undefined)
-      throw illegal(row, kind, "no node of this rollout has failed without waiting for its retry");
-    return;
+    return refuseNothingToRetry(tx, row);
   }
   const [node] = await tx<{ status: NodeUpgradeStatus; retry_requested: boolean; is_revoked: boolean }[]>`
     select rn.status, rn.retry_requested, n.revoked_at is not null as is_revoked
@@ -102,6 +98,20 @@ async function refuseNode(tx: Transaction, row: SignalledRollout, { kind, nodeId
     ({ retry: "failed", give_up: "in_progress" } as const)[kind as "retry" | "give_up"] ?? "pending";
   if (node.status !== wanted)
     throw illegal(row, kind, `the node is ${node.status}; ${kind} is for one that is ${wanted}`);
+}
+
+async function refuseNothingToRetry(tx: Transaction, row: SignalledRollout): Promise<void> {
+  const failed = await tx<{ known: boolean; waits: boolean }[]>`
+    select distinct ${isKnown(tx)} as known, rn.retry_requested as waits
+    from rollout_nodes rn where rn.rollout_id = ${row.id} and rn.status = 'failed'`;
+  if (failed.some(({ known, waits }) => known && !waits)) return;
+  throw illegal(
+    row,
+    "retry",
+    failed.length > 0 && !failed.some(({ known }) => known)
+      ? "every failed node of this rollout was revoked: enroll the machines again and create a rollout for them"
+      : "no node of this rollout has failed without waiting for its retry",
+  );
 }
 
 async function hasOnTarget(tx: Transaction, id: RolloutId): Promise<boolean> {

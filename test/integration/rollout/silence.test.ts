@@ -241,6 +241,20 @@ describe("a node that is revoked while its rollout runs", () => {
     expect(await view(id)).toMatchObject({ status: "failed", counters: { succeeded: 3, failed: 1 } });
   });
 
+  test("ROLL-11: a retry of all is refused when every failed node was revoked, and taken when one was not", async () => {
+    const id = await begun({ batch_size: 4 });
+    await here.report(id, "FAILED");
+    for (const node of nodes) await revoke(node);
+    await here.settle();
+    const refused = await ask(id, "retry");
+    expect(refused).toMatchObject({ status: 409, code: "ILLEGAL_TRANSITION" });
+    expect((refused.body as { error: { message: string } }).error.message).toBe(
+      "every failed node of this rollout was revoked: enroll the machines again and create a rollout for them",
+    );
+    await here.db`update nodes set revoked_at = null where id = ${nodes[0]!}`;
+    expect((await ask(id, "retry")).status).toBe(202);
+  });
+
   test("ROLL-14: after it succeeded is no part of a rollback, and the others go back", async () => {
     const id = await begun({ batch_size: 4 });
     await here.report(id);
