@@ -37,13 +37,16 @@ interface Listened {
 }
 
 /** How many nodes fell silent, were heard again or were given up; null when another replica looks. */
-export async function watchSilence(db: Database, at?: number): Promise<number | null> {
+export async function watchSilence(db: Database, at?: number, most = SILENCES_MAX): Promise<number | null> {
   return db.begin(async (tx) => {
     const [lock] = await tx<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${LOCKS.silence}) as held`;
     if (!lock!.held) return null; // (1)
     const now = at ?? (await databaseNow(tx));
     const listening = { now, availableSince: availableSince(await readWatch(tx), now) };
-    const judged = (await loadListened(tx, now)).map((node) => ({ node, silence: judge(node, listening) }));
+    const judged = (await loadListened(tx, now, most)).map((node) => ({
+      node,
+      silence: judge(node, listening),
+    }));
     const over = judged.filter(({ silence }) => silence.kind === "silent" && silence.isOver);
     const givenUp = await giveUp(
       tx,
@@ -67,17 +70,24 @@ const judge = (node: Listened, listening: { readonly now: number; readonly avail
     { ...listening, silenceMaxMs: node.node_silence_max_ms },
   );
 
-/** Nodes at work that may be silent, and those that were. */
-const loadListened = (tx: Transaction, now: number): Promise<Listened[]> => tx<Listened[]>`
+/**
+ * Nodes at work that may be silent, and those that were. The bound counts all of them: marked nodes whose silence goes on
+ * within its limit need nothing and come last, or they would hide the others.
+ */
+const loadListened = (tx: Transaction, now: number, most: number): Promise<Listened[]> => tx<Listened[]>`
   select rn.rollout_id, r.group_id, rn.node_id, rn.command_id, rn.launched_at, rn.silent_since, rn.upgrade_phase,
     r.node_silence_max_ms, hb.received_at
   from rollouts r
   join rollout_nodes rn on rn.rollout_id = r.id and rn.status = 'in_progress'
   left join node_heartbeats hb on hb.node_id = rn.node_id
-  where r.status = any(${[...ACTIVE_STATUSES]}) and (rn.silent_since is not null
-    or greatest(hb.received_at, rn.launched_at) + make_interval(secs =>
-      least(${LIMITS.nodeSilentMs}, r.node_silence_max_ms) / 1000.0) <= ${new Date(now)})
-  limit ${SILENCES_MAX}`;
+  cross join lateral (select
+    greatest(hb.received_at, rn.launched_at) + make_interval(secs =>
+      least(${LIMITS.nodeSilentMs}, r.node_silence_max_ms) / 1000.0) <= ${new Date(now)} as is_silent,
+    coalesce(rn.upgrade_phase <> 'VERIFYING', true) and coalesce(hb.received_at, rn.launched_at)
+      + make_interval(secs => r.node_silence_max_ms / 1000.0) <= ${new Date(now)} as is_over) judged
+  where r.status = any(${[...ACTIVE_STATUSES]}) and (rn.silent_since is not null or judged.is_silent)
+  order by rn.silent_since is not null and judged.is_silent and not judged.is_over
+  limit ${most}`;
 
 async function giveUp(tx: Transaction, nodes: readonly Listened[]): Promise<number> {
   if (nodes.length === 0) return 0;

@@ -46,11 +46,11 @@ const launchOf = async (id: string): Promise<number> => {
   return row!.at.getTime();
 };
 /** As if the health loop had looked all the time until then. */
-async function listen(at: number): Promise<void> {
+async function listen(at: number, most?: number): Promise<number | null> {
   await here.db`
     insert into health_watch (last_look_at, hearing_since) values (${new Date(at)}, '2020-01-01')
     on conflict (only_one) do update set last_look_at = excluded.last_look_at, hearing_since = excluded.hearing_since`;
-  await watchSilence(here.db, at);
+  return watchSilence(here.db, at, most);
 }
 const eventsOf = async (id: string, kind: string) =>
   here.db<{ node_id: NodeId; data: { reason?: string } }[]>`
@@ -116,6 +116,69 @@ describe("a node at work without a heartbeat", () => {
     await here.db`delete from health_watch`;
     await watchSilence(here.db, at + 60 * MINUTE);
     expect(await view(id)).toMatchObject({ silent_nodes: 0, counters: { failed: 0 } });
+  });
+});
+
+describe("a look that is bounded to fewer nodes than are silent", () => {
+  const MOST = 2;
+  // The bound is one for all rollouts: those of other tests are over.
+  beforeEach(async () => void (await here.db`update rollouts set status = 'cancelled', ended_at = now()`));
+  const silentOf = async (id: string) =>
+    (await upgrades(id)).filter(({ silent_since }) => silent_since !== null).map(({ node_id }) => node_id);
+
+  /** Of four nodes at work, two are marked as silent; the other two were heard 20 seconds after the launch. */
+  async function twoMarked(late: readonly NodeId[]) {
+    const id = await begun({ batch_size: 4 });
+    const at = await launchOf(id);
+    await here.beat(id, at);
+    await here.db`
+      update node_heartbeats set received_at = ${new Date(at)}::timestamptz
+        + case when node_id = any(${[...late]}) then interval '20 seconds' else interval '0' end
+      where node_id = any(${nodes})`;
+    await listen(at + 31 * SECOND);
+    expect((await silentOf(id)).toSorted()).toEqual(nodes.filter((node) => !late.includes(node)).toSorted());
+    return { id, at };
+  }
+  const halves = () => [nodes.slice(0, 2), nodes.slice(2)];
+
+  test.each([0, 1])(
+    "ROLL-30: marks nodes that are not marked yet before the others (half %i)",
+    async (half) => {
+      const late = halves()[half]!;
+      const { id, at } = await twoMarked(late);
+      // Rewritten rows lie behind the marked ones, where a look without an order finds them last.
+      await here.db`
+        update rollout_nodes set progress_pct = 1 where rollout_id = ${id} and node_id = any(${late})`;
+      await listen(at + 60 * SECOND, MOST);
+      expect(await silentOf(id)).toHaveLength(4);
+    },
+  );
+
+  test.each([0, 1])(
+    "ROLL-30: unmarks nodes that are heard again before the others (half %i)",
+    async (half) => {
+      const { id, at } = await twoMarked([]);
+      const heard = halves()[half]!;
+      await here.db`
+      update node_heartbeats set received_at = ${new Date(at + 50 * SECOND)} where node_id = any(${heard})`;
+      await listen(at + 60 * SECOND, MOST);
+      expect((await silentOf(id)).toSorted()).toEqual(
+        nodes.filter((node) => !heard.includes(node)).toSorted(),
+      );
+    },
+  );
+
+  test.each([0, 1])("ROLL-30: gives up nodes at their limit before the others (half %i)", async (half) => {
+    const late = halves()[half]!;
+    const { id, at } = await twoMarked(late);
+    await listen(at + 60 * SECOND);
+    expect(await silentOf(id)).toHaveLength(4);
+    expect(await listen(at + 310 * SECOND, MOST)).toBe(2);
+    const signals = await here.db<{ node_id: NodeId }[]>`
+      select node_id from rollout_signals where rollout_id = ${id} and kind = 'give_up'`;
+    expect(signals.map(({ node_id }) => node_id).toSorted()).toEqual(
+      nodes.filter((node) => !late.includes(node)).toSorted(),
+    );
   });
 });
 
