@@ -1,6 +1,7 @@
 /** A node whose upgrade is over: its assignment becomes `{target, rollback}`, its version is recorded (ROLL-21), its state freed. */
 import type { NodeId, RolloutId } from "../../core/ids.ts";
 import type { NodePatch } from "../../core/rollout/decision.ts";
+import { isGivenUp } from "../../core/rollout/late.ts";
 import type { Transaction } from "../db/database.ts";
 import { pipelined } from "../db/pipelined.ts";
 import type { Authority } from "../snapshots/authority.ts";
@@ -18,11 +19,12 @@ export async function settleNodes(
   const ids = (pick: (node: NodePatch) => boolean): NodeId[] => nodes.filter(pick).map((node) => node.nodeId);
   const upgraded = ids((node) => node.stands === "target");
   const restored = ids((node) => node.stands === "previous");
+  const answered = ids((node) => node.stands === "previous" && !isGivenUp(node));
   const broken = ids((node) => node.stands === "unknown" || node.status === "failed_rollback");
   const known = [...upgraded, ...restored];
   await pipelined(
     () => settleUpgraded(tx, rolloutId, upgraded),
-    () => settleRestored(tx, rolloutId, restored),
+    () => settleRestored(tx, rolloutId, restored, answered),
   );
   const [, , published] = await pipelined(
     () => leaveMaintenance(tx, rolloutId, broken, "degraded"),
@@ -56,22 +58,26 @@ async function settleUpgraded(
     join rollouts r on r.id = rn.rollout_id
     on conflict (node_id, chain_profile_id) do update set binary_version = excluded.binary_version,
       fingerprint = excluded.fingerprint, updated_at = now()`;
-  // A way back that was taken back ends where it began: on the target, with the same way back as before.
+  // A rollback that was undone ends where it began: on the target, with the same previous version as before. A node that
+  // was given up may have been settled on its previous version by a heartbeat.
   await tx`
     update service_assignments sa set kind = 'settled', target_fp = r.target_binary_checksum,
       rollback_fp = rn.previous_checksum, current_fp = null
     from unnest(${nodeIds}::uuid[]) as q(node_id)
     join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
     join rollouts r on r.id = rn.rollout_id
-    where sa.node_id = q.node_id and sa.chain_profile_id = r.chain_profile_id and sa.rollout_id = ${rolloutId}
-      and sa.kind = 'upgrading'`;
+    where sa.node_id = q.node_id and sa.chain_profile_id = r.chain_profile_id and sa.rollout_id = ${rolloutId}`;
 }
 
-/** Back on what it came from, and recorded as such. A node that never had anything has no assignment to settle on. */
+/**
+ * Back on what it came from, and recorded as such. A node that never had anything has no assignment to settle on. The
+ * assignment of a node that was given up remains this rollout's until the verdict: the upgrade may still go on.
+ */
 async function settleRestored(
   tx: Transaction,
   rolloutId: RolloutId,
   nodeIds: readonly NodeId[],
+  answered: readonly NodeId[],
 ): Promise<void> {
   if (nodeIds.length === 0) return;
   await tx`
@@ -87,7 +93,7 @@ async function settleRestored(
     delete from service_assignments sa using unnest(${nodeIds}::uuid[]) as q(node_id)
     join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id
     where sa.node_id = q.node_id and sa.rollout_id = ${rolloutId} and rn.previous_checksum is null`;
-  await restoreUnchanged(tx, rolloutId, nodeIds);
+  await restoreUnchanged(tx, rolloutId, answered);
   await tx`
     update service_assignments sa set kind = 'settled', target_fp = rn.previous_checksum, rollback_fp = null, current_fp = null
     from unnest(${nodeIds}::uuid[]) as q(node_id)

@@ -28,8 +28,13 @@ interface Site {
 }
 
 /** Two nodes in one batch, both given up without a word. */
-async function givenUp(profile: string, changes: object = {}): Promise<Site> {
+async function givenUp(
+  profile: string,
+  changes: object = {},
+  before: () => Promise<void> = async () => undefined,
+): Promise<Site> {
   for (const name of ["a", "b"]) await here.addNode(`${profile}-${name}`, { profile });
+  await before();
   const request = { chain_profile_id: profile, batch_size: 2, health_wait_seconds: 0, ...changes };
   const { id } = (await here.ask("POST", "/rollouts", manualRequest(request))).body as RolloutView;
   await here.ask("POST", `/rollouts/${id}/start`, {});
@@ -160,6 +165,37 @@ test("ROLL-29: verdicts that come after an outage settle nodes that were given u
     counters: { succeeded: 2, failed: 0 },
   });
   expect(await unsettled(site)).toBe(0);
+});
+
+test("ROLL-29: a verdict settles a node whose heartbeat showed the previous version while its program was being stopped", async () => {
+  const profile = "stopping";
+  const V3 = digestLike("3");
+  const changes = { source_version: "2.0.0", target_version: "3.0.0", target_binary_checksum: V3 };
+  const site = await givenUp(profile, changes, async () => {
+    const request = manualRequest({ chain_profile_id: profile, health_wait_seconds: 0 });
+    const { id } = (await here.ask("POST", "/rollouts", request)).body as RolloutView;
+    await here.ask("POST", `/rollouts/${id}/start`, {});
+    await here.settle();
+    await here.report(id);
+    expect(await here.statusesOf(id)).toEqual(["succeeded", "succeeded"]);
+  });
+  await beats(site, V2);
+  await here.step(site.id);
+  const [first, second] = site.nodes;
+  await verdict(site, first!, "COMPLETED", V3);
+  await verdict(site, second!, "FAILED", V2);
+  await here.settle();
+  expect(await outcomes(site)).toEqual(["applied", "applied"]);
+  expect(await here.statusesOf(site.id)).toEqual(["succeeded", "failed"]);
+  expect(await recorded(site)).toEqual([
+    ["3.0.0", V3],
+    ["2.0.0", V2],
+  ]);
+  // The second node changed nothing: it can again go back to the version before the earlier rollout.
+  expect(await assigned(site)).toEqual([
+    ["settled", null, V3, V2],
+    ["settled", null, V2, V1],
+  ]);
 });
 
 test("ROLL-29: a verdict that comes after the rollout ended settles the recorded version, and the ending stays", async () => {
