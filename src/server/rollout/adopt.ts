@@ -65,7 +65,9 @@ async function lockRollouts(tx: Transaction, id: NodeId): Promise<RolloutId[]> {
   const rows = await tx<{ id: RolloutId }[]>`
     select id from rollouts
     where id in (select rollout_id from unsettled_nodes where node_id = ${id})
-      or id in (select rollout_id from rollout_nodes where node_id = ${id} and ${isOnTarget(tx)})
+      or id in (
+        select rollout_id from rollout_nodes
+        where node_id = ${id} and (status = 'failed_rollback' or (${isOnTarget(tx)})))
     order by id for update`;
   return rows.map((row) => row.id);
 }
@@ -158,16 +160,22 @@ async function settleRollouts(
   fingerprint: Digest,
 ): Promise<void> {
   await tx`
-    update rollout_nodes rn set stands = case when ${fingerprint} = r.target_binary_checksum then 'target' else 'previous' end
+    update rollout_nodes rn set stands = case ${fingerprint}
+      when r.target_binary_checksum then 'target' when rn.previous_checksum then 'previous' end
     from unsettled_nodes u join rollouts r on r.id = u.rollout_id and r.chain_profile_id = ${profile}
     where u.node_id = ${id} and rn.rollout_id = u.rollout_id and rn.node_id = u.node_id
-      and u.rollout_id = any(${rollouts}) and ${fingerprint} in (r.target_binary_checksum, rn.previous_checksum)`;
+      and u.rollout_id = any(${rollouts})`;
   await tx`
     update rollout_nodes rn set stands =
       case when rn.previous_checksum = ${fingerprint} then 'previous' when rn.status = 'succeeded' then 'unknown' end
     from rollouts r
     where r.id = rn.rollout_id and r.id = any(${rollouts}) and r.chain_profile_id = ${profile}
       and r.target_binary_checksum <> ${fingerprint} and rn.node_id = ${id} and ${isOnTarget(tx, tx`rn`)}`;
+  // The broken machine was mended: the node is failed like any other, and a retry begins from the adopted version.
+  await tx`
+    update rollout_nodes rn set status = 'failed' from rollouts r
+    where r.id = rn.rollout_id and r.id = any(${rollouts}) and r.chain_profile_id = ${profile} and rn.node_id = ${id}
+      and rn.status = 'failed_rollback' and rn.direction = 'forward'`;
   await tx`
     delete from unsettled_nodes u using rollouts r
     where u.node_id = ${id} and u.rollout_id = any(${rollouts}) and r.id = u.rollout_id

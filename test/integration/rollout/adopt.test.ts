@@ -95,16 +95,31 @@ test("ROLL-29: a node that was mended while its upgrade had failed is retried fr
   const id = await start();
   await here.report(id, "FAILED_ROLLBACK");
   expect(await here.statusesOf(id)).toEqual(["failed_rollback"]);
-  await here.db`update rollout_nodes set status = 'failed' where rollout_id = ${id}`;
+  expect((await here.ask("POST", `/rollouts/${id}/retry`, {})).status).toBe(409);
   await runs(MENDED);
   expect((await adopt({ version: "1.0.1" })).status).toBe(200);
-  await here.ask("POST", `/rollouts/${id}/retry`, {});
+  expect(await here.statusesOf(id)).toEqual(["failed"]);
+  expect((await here.ask("POST", `/rollouts/${id}/retry`, {})).status).toBe(202);
   await here.settle();
   await here.report(id);
   expect(await here.statusesOf(id)).toEqual(["succeeded"]);
   const [row] =
     await here.db`select previous_checksum, previous_version from rollout_nodes where rollout_id = ${id}`;
   expect(row).toMatchObject({ previous_checksum: MENDED, previous_version: "1.0.1" });
+});
+
+test("ROLL-29: a node whose own rollback failed is retried after its previous version was put back, seen by heartbeat and adopted", async () => {
+  const id = await start();
+  await here.report(id, "FAILED_ROLLBACK");
+  await runs(V1);
+  await here.settle();
+  expect(await here.db`select 1 from unsettled_nodes where node_id = ${node}`).toHaveLength(0);
+  expect(await here.statusesOf(id)).toEqual(["failed_rollback"]);
+  expect((await adopt({ version: "1.0.0" })).status).toBe(200);
+  expect((await here.ask("POST", `/rollouts/${id}/retry`, {})).status).toBe(202);
+  await here.settle();
+  await here.report(id);
+  expect(await here.statusesOf(id)).toEqual(["succeeded"]);
 });
 
 test("ROLL-29: bytes that the site rolled out are recorded under the version it knows, and its assignment is settled", async () => {
