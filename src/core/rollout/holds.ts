@@ -72,7 +72,7 @@ function limitReached(draft: Draft, batch: NextBatch, part: BatchPart): Why | nu
   const { label, value, away, nodes, count } = over;
   return {
     code: "UNAVAILABLE_LIMIT",
-    text: `${away} nodes with ${label}=${value} are away and ${nodes} would join them, ${count} may be: bring them back, then resume`,
+    text: `At most ${count} nodes with ${label}=${value} may be away. ${away} are away, and the batch would take ${nodes} more. Bring them back, then resume.`,
   };
 }
 
@@ -83,6 +83,6 @@ export function waitForOthers(draft: Draft, batch: NextBatch, part: BatchPart): 
   const { label, value, away, nodes, count } = over;
   return {
     code: "OTHERS_AT_WORK",
-    text: `${away} nodes with ${label}=${value} are away, some in maintenance for another program, and ${nodes} would join them, ${count} may be: it goes on by itself`,
+    text: `At most ${count} nodes with ${label}=${value} may be away. ${away} are away, some of them for the upgrade of another program, and the batch would take ${nodes} more. The rollout goes on by itself when they are back.`,
   };
 }

@@ -50,7 +50,7 @@ function end(draft: Draft): void {
   const kept =
     succeeded === 0
       ? ""
-      : `; ${succeeded} stay as they are: nothing is known from before, or they were revoked`;
+      : `; ${succeeded} were not rolled back: no previous version is recorded, or the node was revoked or adopted on another version`;
   const broken = failed_rollback === 0 ? "" : `; ${failed_rollback} need a person: see their incidents`;
   draft.move("end_rollback", {
     code: "ROLLED_BACK",

@@ -154,7 +154,7 @@ export async function refuseChangedSince(
   const { rollout_id, source_version } = later;
   const remedy = (await hasOnTarget(tx, rollout_id))
     ? "a later rollout has changed some of its nodes: roll that back"
-    : `a later rollout went forward and back on some of its nodes, which keep no way to before: create a rollout to ${source_version}`;
+    : `a later rollout upgraded and rolled back some of these nodes; they no longer store the version before it: create a rollout to ${source_version}`;
   throw new FairleadError("ROLLBACK_REFUSED", remedy, { rollout_id });
 }
 

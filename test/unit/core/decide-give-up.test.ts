@@ -165,6 +165,6 @@ describe("a node that was revoked", () => {
     expect(table.statuses()).toEqual(["succeeded", "in_progress"]);
     everyoneReports(table, T0 + 3);
     expect(table.rollout()).toMatchObject({ status: "rolled_back" });
-    expect(table.rollout().why!.text).toContain("1 stay as they are");
+    expect(table.rollout().why!.text).toContain("1 were not rolled back");
   });
 });

@@ -244,7 +244,7 @@ test("ROLL-14: a node of which nothing is known from before stays, and the end s
   expect(table.rollout()).toMatchObject({
     status: "rolled_back",
     why: {
-      text: "5 nodes are back on their previous version; 1 stay as they are: nothing is known from before, or they were revoked",
+      text: "5 nodes are back on their previous version; 1 were not rolled back: no previous version is recorded, or the node was revoked or adopted on another version",
     },
   });
 });

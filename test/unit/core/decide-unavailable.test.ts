@@ -47,7 +47,7 @@ test("ROLL-12: a node that failed in this very step counts as away for the next 
     currentBatch: 0,
     why: {
       code: "UNAVAILABLE_LIMIT",
-      text: "1 nodes with zone=east are away and 1 would join them, 1 may be: bring them back, then resume",
+      text: "At most 1 nodes with zone=east may be away. 1 are away, and the batch would take 1 more. Bring them back, then resume.",
     },
   });
 });
@@ -114,7 +114,12 @@ test.each([
   expect(table.rollout()).toMatchObject({
     status: "running",
     currentBatch: 0,
-    why: { code: "OTHERS_AT_WORK" },
+    why: {
+      code: "OTHERS_AT_WORK",
+      text: expect.stringMatching(
+        /^At most \d+ nodes with zone=\w+ may be away\. \d+ are away, .* \d+ more\. The rollout goes on by itself when they are back\.$/,
+      ) as string,
+    },
   });
   expect(table.wakeAt()).toBe(T0 + 1 + LIMITS.othersRecheckMs);
   expect(atWork(table)).toEqual([]);
