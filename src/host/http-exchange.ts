@@ -56,13 +56,13 @@ const MAX_SOCKETS_DEFAULT = 64;
 const REPEATABLE = new Set(["GET", "HEAD"]);
 
 export function openExchange(target: HttpTarget): Exchange {
-  const { origin, socketPath, tls, undated, maxSockets, lookup, connectTimeoutMs } = target;
+  const { origin, socketPath, tls, maxSockets, lookup, connectTimeoutMs } = target;
   const base = new URL(origin);
   const secure = base.protocol === "https:";
   if (!secure && base.protocol !== "http:")
     throw new FairleadError("INVALID_INPUT", `${origin} is no HTTP address`);
   const agentOptions = { keepAlive: true, maxSockets: maxSockets ?? MAX_SOCKETS_DEFAULT };
-  const agent = secure ? secureAgent({ ...agentOptions, ...tls }, undated) : new http.Agent(agentOptions);
+  const agent = secure ? secureAgent({ ...agentOptions, ...tls }, target) : new http.Agent(agentOptions);
 
   const attempt = (url: URL, request: HttpRequest, signal: AbortSignal): Attempt => {
     const body = bodyOf(request);
@@ -102,8 +102,11 @@ export function openExchange(target: HttpTarget): Exchange {
   };
 }
 
-const secureAgent = (options: https.AgentOptions, undated: Undated | undefined): https.Agent =>
-  undated === undefined ? new https.Agent(options) : new UndatedAgent(options, undated);
+const secureAgent = (
+  options: https.AgentOptions,
+  { undated, connectTimeoutMs }: Pick<HttpTarget, "undated" | "connectTimeoutMs">,
+): https.Agent =>
+  undated === undefined ? new https.Agent(options) : new UndatedAgent(options, undated, connectTimeoutMs);
 
 interface Attempt {
   readonly outgoing: Http.ClientRequest;
@@ -112,7 +115,7 @@ interface Attempt {
 
 function boundConnect(outgoing: Http.ClientRequest, secure: boolean, timeoutMs: number): void {
   outgoing.once("socket", (socket) => {
-    if (outgoing.reusedSocket) return;
+    if (outgoing.reusedSocket || !socket.connecting) return; // `UndatedAgent` bounds its own connections
     const timer = setTimeout(
       () => outgoing.destroy(new Error(`no connection within ${timeoutMs} ms`)),
       timeoutMs,

@@ -26,9 +26,12 @@ type Created = (error: Error | null, socket: Duplex) => void;
 export class UndatedAgent extends https.Agent {
   readonly #undated: Undated;
 
-  constructor(options: https.AgentOptions, undated: Undated) {
+  readonly #connectTimeoutMs: number | undefined;
+
+  constructor(options: https.AgentOptions, undated: Undated, connectTimeoutMs?: number) {
     super(options);
     this.#undated = undated;
+    this.#connectTimeoutMs = connectTimeoutMs;
   }
 
   override createConnection(options: https.RequestOptions, created?: Created): Duplex | null | undefined {
@@ -39,13 +42,27 @@ export class UndatedAgent extends https.Agent {
     const socket = connect({ ...(options as ConnectionOptions), rejectUnauthorized: false });
     const fail = (error: Error): void => created(error, socket);
     socket.once("error", fail);
+    const stopTimer = this.#boundConnect(socket);
     socket.once("secureConnect", () => {
+      stopTimer();
       const why = whyNotTrusted(socket, String(options.ca), host, this.#undated.notBeforeMs());
       if (why !== null) return void socket.destroy(new Error(why));
       socket.removeListener("error", fail);
       created(null, socket); // (1)
     });
     return undefined;
+  }
+
+  /** A request has no socket before the checks are done, and so cannot bound the connection itself. */
+  #boundConnect(socket: TLSSocket): () => void {
+    const timeoutMs = this.#connectTimeoutMs;
+    if (timeoutMs === undefined) return () => undefined;
+    const timer = setTimeout(
+      () => socket.destroy(new Error(`no connection within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+    socket.once("close", () => clearTimeout(timer));
+    return () => clearTimeout(timer);
   }
 }
 

@@ -1,7 +1,7 @@
 // An agent whose clock is unset connects to its control plane, and to nobody else (SNAP-17).
 
 import { mkdtemp, rm } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
+import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer, type Server } from "node:https";
@@ -36,7 +36,12 @@ afterAll(async () => {
 });
 
 /** A server with a certificate of that kind; what was asked of it. */
-async function serve(issuer: Issuer, chain: readonly string[], changes: Partial<LeafRequest> = {}) {
+async function serve(
+  issuer: Issuer,
+  chain: readonly string[],
+  changes: Partial<LeafRequest> = {},
+  replyAfterMs = 0,
+) {
   const { pem, spki } = newP256Key();
   const leaf = await issueLeaf(issuer, {
     commonName: "server",
@@ -52,7 +57,7 @@ async function serve(issuer: Issuer, chain: readonly string[], changes: Partial<
     { key: pem, cert: [leaf.toString("pem"), ...chain].join("\n") },
     (request, reply) => {
       asked.push(request.url!);
-      reply.end("{}");
+      setTimeout(() => reply.end("{}"), replyAfterMs);
     },
   );
   servers.push(server);
@@ -60,9 +65,16 @@ async function serve(issuer: Issuer, chain: readonly string[], changes: Partial<
   return { asked, origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-const get = async (origin: string, { isNeeded = true, notBeforeMs = 0 } = {}) => {
+interface Asking {
+  readonly isNeeded?: boolean;
+  readonly notBeforeMs?: number;
+  readonly connectTimeoutMs?: number;
+}
+
+const get = async (origin: string, { isNeeded = true, notBeforeMs = 0, connectTimeoutMs }: Asking = {}) => {
   const client = createHttpClient({
     origin,
+    ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
     tls: { ca: ca.rootPem, minVersion: "TLSv1.3" },
     undated: { isNeeded: () => isNeeded, notBeforeMs: () => notBeforeMs },
   });
@@ -73,8 +85,8 @@ const get = async (origin: string, { isNeeded = true, notBeforeMs = 0 } = {}) =>
   }
 };
 
-const ours = (changes: Partial<LeafRequest> = {}) =>
-  serve(ca.server, [ca.server.certificatePem, ca.rootPem], changes);
+const ours = (changes: Partial<LeafRequest> = {}, replyAfterMs = 0) =>
+  serve(ca.server, [ca.server.certificatePem, ca.rootPem], changes, replyAfterMs);
 
 test("SNAP-17: a certificate that begins in the future is taken when the clock is unset, and refused when it is not", async () => {
   const { origin, asked } = await ours({ now: Date.now() + 400 * DAY_MS });
@@ -105,3 +117,28 @@ test.each<[string, () => Promise<{ origin: string; asked: string[] }>, { notBefo
   await expect(get(origin, options)).rejects.toMatchObject({ code: "UNREACHABLE" });
   expect(asked).toEqual([]);
 });
+
+const CONNECT_TIMEOUT_MS = 1_000;
+
+test.each([true, false])(
+  "SNAP-17: a reply that takes longer than a connection may take arrives (clock unset: %s)",
+  async (isNeeded) => {
+    const { origin } = await ours({}, 2 * CONNECT_TIMEOUT_MS);
+    expect(await get(origin, { isNeeded, connectTimeoutMs: CONNECT_TIMEOUT_MS })).toBe(200);
+  },
+);
+
+test.each([true, false])(
+  "SNAP-17: a server that never answers the TLS handshake is given up within the connect timeout (clock unset: %s)",
+  async (isNeeded) => {
+    const closed = Promise.withResolvers<void>();
+    const silent = createTcpServer((socket) => void socket.resume().once("close", () => closed.resolve()));
+    await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
+    const origin = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    await expect(get(origin, { isNeeded, connectTimeoutMs: CONNECT_TIMEOUT_MS })).rejects.toThrow(
+      `no connection within ${CONNECT_TIMEOUT_MS} ms`,
+    );
+    await closed.promise;
+    silent.close();
+  },
+);
