@@ -13,6 +13,7 @@ import {
 import { withStorableText } from "../../core/text.ts";
 import { jsonOf, type HttpRequest, type HttpTarget } from "../../host/bounded-http.ts";
 import type { Identity } from "../identity/store.ts";
+import { createHeartbeatFallback } from "./older-server.ts";
 import { openReplicas } from "./replicas.ts";
 
 const PAGE_BYTES_MAX = 256 * 1024;
@@ -46,6 +47,8 @@ export function openLink(
   const post = (path: string, json: unknown, more: HttpRequest = {}) =>
     send(path, { method: "POST", json: withStorableText(json), ...more });
 
+  const withHeartbeat = createHeartbeatFallback();
+
   return {
     async poll(request, signal) {
       const timeoutMs = request.wait_ms + 10_000;
@@ -61,10 +64,15 @@ export function openLink(
       return parsed.data;
     },
     async heartbeat(heartbeat, signal) {
-      await post("/agent/v1/heartbeat", heartbeat, { signal });
+      await withHeartbeat(heartbeat, async (accepted) => {
+        await post("/agent/v1/heartbeat", accepted, { signal });
+      });
     },
     async report(request, signal) {
-      await post("/agent/v1/reports", request, { signal });
+      const send = async (heartbeat: Heartbeat | null): Promise<void> => {
+        await post("/agent/v1/reports", { ...request, heartbeat }, { signal });
+      };
+      await (request.heartbeat === null ? send(null) : withHeartbeat(request.heartbeat, send));
     },
     async blob(digest) {
       const response = await send(`/agent/v1/blobs/${digest}`, {

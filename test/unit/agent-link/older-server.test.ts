@@ -1,0 +1,113 @@
+// An agent beside a control plane of before the optional fields of a heartbeat, over HTTP.
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import { json } from "node:stream/consumers";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import { openLink, type Link } from "../../../src/agent/link/link.ts";
+import { CommandId } from "../../../src/core/ids.ts";
+import {
+  Heartbeat,
+  ProgramReport,
+  ReportRequest,
+  type UpgradeReport,
+} from "../../../src/core/protocol/agent-api.ts";
+import { newKeys, PROFILE } from "../../support/trust.ts";
+import { identityOf } from "../agent-authority/node.ts";
+
+const AT = "2026-01-31T12:00:00.000Z";
+const OlderHeartbeat = Heartbeat.omit({ instance: true }).extend({
+  programs: z.array(ProgramReport.omit({ started_alone: true })),
+});
+const OLDER = {
+  "/agent/v1/heartbeat": OlderHeartbeat,
+  "/agent/v1/reports": ReportRequest.extend({ heartbeat: OlderHeartbeat.nullable() }),
+};
+const NEWER = { "/agent/v1/heartbeat": Heartbeat, "/agent/v1/reports": ReportRequest };
+
+const HEARTBEAT: Heartbeat = {
+  at: AT,
+  agent_version: "1.0.0",
+  applied: {},
+  programs: [
+    {
+      chain_profile_id: PROFILE,
+      application_health: "ok",
+      sync_status: "synced",
+      running_fingerprint: null,
+      installed_fingerprint: null,
+      version: null,
+      instance_id: null,
+      started_at: null,
+      restarts: 0,
+      started_alone: { at: AT, expired_since: null },
+    },
+  ],
+  last_rejection: null,
+  instance: { id: randomUUID(), host: "host", started_at: AT },
+};
+
+const REPORT: UpgradeReport = {
+  report_id: randomUUID(),
+  command_id: CommandId.parse(randomUUID()),
+  at: AT,
+  body: {
+    kind: "refused",
+    rejection: { code: "INTENT_EXPIRED", subject: "an intent", reason: "too late", at: AT },
+  },
+};
+
+let schemas: Record<string, z.ZodType>;
+let answers: number[];
+let bodies: unknown[];
+let link: Link;
+const never = new AbortController().signal;
+
+const server = createServer(async (request, reply) => {
+  const body = await json(request);
+  const accepted = schemas[request.url!]!.safeParse(body).success;
+  answers.push(accepted ? 204 : 400);
+  bodies.push(body);
+  reply.writeHead(answers.at(-1)!, { "content-type": "application/json" });
+  reply.end(accepted ? "" : JSON.stringify({ error: { code: "INVALID_INPUT", message: "not valid" } }));
+});
+
+beforeEach(async () => {
+  [schemas, answers, bodies] = [OLDER, [], []];
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const agent_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  link = openLink(identityOf(newKeys(), { agent_url }));
+});
+afterEach(async () => {
+  link.close();
+  await new Promise((closed) => server.close(closed));
+});
+
+test("ROLL-7: a server that refuses newer fields gets the heartbeat once more without them, and later ones without them at once", async () => {
+  await link.heartbeat(HEARTBEAT, never);
+  await link.heartbeat(HEARTBEAT, never);
+  expect(answers).toEqual([400, 204, 204]);
+});
+
+test("ROLL-7: a report with a heartbeat reaches a server that refuses newer fields", async () => {
+  await link.report({ reports: [REPORT], heartbeat: HEARTBEAT }, never);
+  await link.heartbeat(HEARTBEAT, never);
+  expect(answers).toEqual([400, 204, 204]);
+});
+
+test("ROLL-7: a server that knows the newer fields gets them, also after an upgrade from one that did not", async () => {
+  await link.heartbeat(HEARTBEAT, never);
+  schemas = NEWER;
+  for (let sent = 0; sent < 21; sent += 1) await link.heartbeat(HEARTBEAT, never);
+  expect(answers.filter((status) => status === 400)).toHaveLength(1);
+  expect(bodies.at(-1)).toEqual(HEARTBEAT);
+});
+
+test("ROLL-7: a heartbeat that is refused without the newer fields too is refused, and the next one is sent whole", async () => {
+  schemas = { "/agent/v1/heartbeat": z.never() };
+  await expect(link.heartbeat(HEARTBEAT, never)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  schemas = NEWER;
+  await link.heartbeat(HEARTBEAT, never);
+  expect([answers, bodies.at(-1)]).toEqual([[400, 400, 204], HEARTBEAT]);
+});
