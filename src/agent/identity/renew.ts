@@ -3,6 +3,8 @@
  *
  * 1. Out of its time a certificate opens no connection, and without one nobody could be asked whether the gate is open:
  *    then only a known revocation keeps the node from asking with a proof.
+ * 2. After a renewal by proof the doubt lasts until the control plane answers, and a wrong clock stays wrong: without a
+ *    pause the node would ask again at once.
  */
 import { X509Certificate } from "node:crypto";
 import { FairleadError } from "../../core/errors.ts";
@@ -73,6 +75,7 @@ export async function keepRenewed(deps: RenewalDeps): Promise<void> {
       await writeIdentity(dataDir, identity);
       renewed(identity);
       log.info("certificate renewed");
+      if (kind !== "due") await sleep(RETRY_MS, signal); // (2)
     } catch (error) {
       if (!signal.aborted) log.warn("certificate not renewed; trying again", { error: String(error) });
       await sleep(RETRY_MS, signal);

@@ -2,11 +2,11 @@
 import "reflect-metadata";
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import { X509CertificateGenerator } from "@peculiar/x509";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createContact } from "../../../src/agent/degraded/contact.ts";
 import { generateNodeKey } from "../../../src/agent/identity/csr.ts";
 import { keepRenewed } from "../../../src/agent/identity/renew.ts";
-import { createLogger } from "../../../src/host/log.ts";
+import { createLogger, silentLogger } from "../../../src/host/log.ts";
 import { createGateKeeper } from "../../../src/agent/degraded/gate-keeper.ts";
 import { until } from "../../support/programs/until.ts";
 import { HOUR_MS, newKeys, NODE, NOW } from "../../support/trust.ts";
@@ -109,3 +109,46 @@ test("SNAP-17: a node that knows of its revocation proves nothing with an expire
   const { proved, said } = await renew({ endsInMs: -1, revoked: true });
   expect([proved, said]).toEqual([0, expect.stringContaining("this node is revoked")]);
 });
+
+test.each([
+  ["in doubt", 3 * HOUR_MS, true],
+  ["before the beginning of its certificate", 24 * HOUR_MS, false],
+])(
+  "SNAP-17: a node that stays %s after a renewal by proof pauses before the next",
+  async (_, endsInMs, inDoubt) => {
+    vi.useFakeTimers();
+    try {
+      const private_key = generateNodeKey();
+      const certificate_chain = await certificateFor(private_key, endsInMs);
+      const leaving = new AbortController();
+      let proved = 0;
+      let renewals = 0;
+      const running = keepRenewed({
+        identity: identityOf(newKeys(), { private_key, certificate_chain }),
+        dataDir: await temporaryFolder(),
+        now: () => NOW,
+        isInDoubt: async () => inDoubt,
+        log: silentLogger,
+        signal: leaving.signal,
+        keeper: { ask: () => ({ kind: "open" }), passGate: () => ({ kind: "open" }) },
+        link: () => ({}) as never,
+        byProof: async () => {
+          proved += 1;
+          if (proved > 2) leaving.abort();
+          return certificate_chain;
+        },
+        renewed: () => void (renewals += 1),
+      });
+      await vi.waitFor(() => expect(renewals).toBe(1));
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+      expect(proved).toBe(1);
+      await vi.advanceTimersByTimeAsync(60_000);
+      await vi.waitFor(() => expect(renewals).toBe(2));
+      leaving.abort();
+      await running;
+      expect(proved).toBe(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  },
+);
