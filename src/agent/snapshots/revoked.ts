@@ -4,6 +4,7 @@
  * 1. Until every page is here, nobody knows all that was revoked: no head counts as fresh, and what was known to be
  *    revoked before stays so.
  * 2. A page is what its digest in the signed head says, and nothing else; one that is damaged is asked for again.
+ * 3. Pages that arrived before a fetch failed count at once, and the next fetch goes on behind them.
  */
 import type { Digest } from "../../core/ids.ts";
 import type { Revocation } from "../../core/snapshot/revocation.ts";
@@ -39,21 +40,29 @@ export async function learnRevoked(core: StoreCore): Promise<boolean> {
     if (page === null) missing.push(digest);
     else list.push(...page);
   }
-  core.revoked = { list: missing.length === 0 ? list : [...list, ...before.list], missing }; // (1)
+  core.revoked = { list: missing.length === 0 ? list : united(list, before.list), missing }; // (1)
   return JSON.stringify(core.revoked.list) !== JSON.stringify(before.list);
 }
 
-/** Fetches what the head names and is not here; answers with how many pages are still missing. */
+function united(...lists: readonly (readonly Revocation[])[]): readonly Revocation[] {
+  const byName = new Map(lists.flat().map((each) => [`${each.kind} ${each.id}`, each]));
+  return [...byName.values()];
+}
+
+/** Fetches what the head names and is not here; answers with how many pages are still missing. (3) */
 export async function fetchRevoked(
   core: StoreCore,
   fetch: (digest: Digest) => Promise<Uint8Array>,
 ): Promise<number> {
   if (core.revoked.missing.length === 0) return 0;
-  for (const digest of core.revoked.missing) {
-    const bytes = await fetch(digest);
-    if (openPage(digest, bytes) !== null) await core.frames.store(pageName(digest), bytes); // (2)
+  try {
+    for (const digest of core.revoked.missing) {
+      const bytes = await fetch(digest);
+      if (openPage(digest, bytes) !== null) await core.frames.store(pageName(digest), bytes); // (2)
+    }
+  } finally {
+    if (await learnRevoked(core)) await reloadFollowing(core);
   }
-  if (await learnRevoked(core)) await reloadFollowing(core);
   if (core.revoked.missing.length === 0) {
     await core.frames.sweep(filesKept(core));
     core.notify("head");

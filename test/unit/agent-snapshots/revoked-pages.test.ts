@@ -2,6 +2,8 @@
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { FairleadError } from "../../../src/core/errors.ts";
+import type { Digest } from "../../../src/core/ids.ts";
 import {
   pageRevocations,
   REVOCATIONS_PER_PAGE,
@@ -89,6 +91,36 @@ test("SNAP-10: a page with other bytes than the head names is not taken, in a po
   expect(door.store().isHeadFresh()).toBe(false);
   await door.poll();
   expect([door.store().isHeadFresh(), asked(door)]).toEqual([true, "AUTHORITY_REVOKED"]);
+});
+
+test("SNAP-10: while a page is missing, each revocation is kept once, however many heads come", async () => {
+  const door = await openTrustingDoor();
+  offer(door, sealed.slice(0, -1));
+  for (const later of [1, 2, 3]) {
+    await door.poll({ head: headAt(door, later) });
+    expect(door.store().isHeadFresh()).toBe(false);
+    expect(door.store().revoked()).toHaveLength(MANY.length - REVOCATIONS_PER_PAGE);
+  }
+});
+
+test("SNAP-10: pages that arrived before a failed fetch count at once and are not fetched again", async () => {
+  const door = await openTrustingDoor();
+  await door.poll({ head: headAt(door, 1) });
+  const fetched: string[] = [];
+  const available = new Map(sealed.slice(0, 2).map(({ digest, bytes }) => [digest, bytes]));
+  const fetch = async (digest: Digest) => {
+    fetched.push(digest);
+    const bytes = available.get(digest);
+    if (bytes === undefined) throw new FairleadError("UNREACHABLE", "the connection was lost");
+    return bytes;
+  };
+  await expect(door.store().fetchRevoked(fetch)).rejects.toMatchObject({ code: "UNREACHABLE" });
+  expect(asked(door)).toBe("AUTHORITY_REVOKED");
+  for (const { digest, bytes } of sealed) available.set(digest, bytes);
+  expect(await door.store().fetchRevoked(fetch)).toBe(0);
+  const digests = sealed.map(({ digest }) => digest);
+  expect(fetched).toEqual([...digests.slice(0, 3), ...digests.slice(2)]);
+  expect(door.store().isHeadFresh()).toBe(true);
 });
 
 test("SNAP-10: pages that no head names any more are removed", async () => {
