@@ -30,7 +30,7 @@ export function repeat(what: string, everyMs: number, log: Logger, round: Round)
       try {
         pause = (await round(stopping.signal)) ?? everyMs;
       } catch (error) {
-        if (!stopping.signal.aborted) log.warn(`${what} failed; it is tried again`, { error: String(error) });
+        if (!stopping.signal.aborted) log.warn(`${what} failed, retrying`, { error: String(error) });
         await sleep(Math.min(everyMs, 1_000), stopping.signal);
       }
       await rest(pause);

@@ -77,10 +77,10 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   await preflight(config);
 
   const drive = createDriveThread((lost) => {
-    log.error("the thread of the steps was lost", { error: lost });
-    void shutdown.shutdown("no step can be made here").finally(() => process.exit(1));
+    log.error("drive worker exited", { error: lost });
+    void shutdown.shutdown("drive worker exited").finally(() => process.exit(1));
   });
-  shutdown.onShutdown("drive's thread", drive.stop);
+  shutdown.onShutdown("drive worker", drive.stop);
   // Registered before they are up: a signal in the middle of their start ends it, and waits until nothing of them is left.
   const starting = startEngines(config, log, shutdown.signal);
   shutdown.onShutdown("engines", async () =>

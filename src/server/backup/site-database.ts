@@ -68,7 +68,7 @@ async function openRunning(dataDir: string, log: Logger): Promise<SiteDatabase |
     await db`select 1`;
   } catch (error) {
     await db.end({ timeout: 1 });
-    log.debug("no server runs here", { error: String(error) });
+    log.debug("no server running", { error: String(error) });
     return null;
   }
   const close = () => db.end({ timeout: 5 });

@@ -21,9 +21,9 @@ export function startEndingAbandoned(db: Database, log: Logger): { stop(): Promi
       if (stopping.signal.aborted) return;
       try {
         const count = await endAbandoned(db);
-        if (count > 0) log.warn("ended transactions of a server that hangs", { count });
+        if (count > 0) log.warn("abandoned transactions ended", { count });
       } catch (error) {
-        log.debug("abandoned transactions could not be looked for", { error: String(error) });
+        log.debug("looking for abandoned transactions failed", { error: String(error) });
       }
     }
   }

@@ -59,7 +59,7 @@ function coalesced<Id extends string>(
       if (taken.size >= TAKEN_MAX) taken.clear();
       taken.set(id, row.generation);
     } catch (error) {
-      log.warn("a nudge was not sent; the sweep will find it", { object, id, error: String(error) });
+      log.warn("nudge not sent, left to the sweep", { object, id, error: String(error) });
     }
   }
 

@@ -101,7 +101,7 @@ export function createRegistration(engine: Engine, options: RegistrationOptions,
       if (turns < DRAIN_AFTER_TURNS) continue; // (2)
       if ((await engine.pinnedTo(id)) === 0) {
         await engine.remove(id);
-        log.info("an older build's handlers were taken out of the engine", { uri, build });
+        log.info("handlers of an older build removed from the engine", { uri, build });
       } else if (!sameAddress(uri, mine.uri) && !(await answersPing(uri)))
         await engine.redirect(id, mine.uri);
     }
@@ -112,7 +112,7 @@ export function createRegistration(engine: Engine, options: RegistrationOptions,
     try {
       return (await engine.call(PROBE_SERVICE, "answer", nonce, PROBE_TIMEOUT_MS)) === nonce;
     } catch (error) {
-      log.debug("the engine did not answer a probe", { error: String(error) });
+      log.debug("engine probe failed", { error: String(error) });
       return false;
     }
   }

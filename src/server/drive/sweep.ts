@@ -34,7 +34,7 @@ export function startSweep(
           if (!isQueued(overdue, turn)) await engine.send(overdue.object, overdue.id, "advance", {});
         }
       } catch (error) {
-        if (!stopping.signal.aborted) log.warn("sweep failed; it tries again", { error: String(error) });
+        if (!stopping.signal.aborted) log.warn("sweep failed, retrying", { error: String(error) });
       }
       await sleep(SWEEP_INTERVAL_MS, stopping.signal);
     }

@@ -1,5 +1,5 @@
 /**
- * The thread of the steps (ADR 15): what it says reaches the thread that started it in the order of the commits.
+ * The drive worker (ADR 15): its messages reach the thread that started it in the order of the commits.
  * The driver is corrected before anything here imports it.
  */
 import { enableCompileCache } from "node:module";

@@ -1,4 +1,4 @@
-/** What the thread of the steps and the one that started it say to each other: plain data, whole. */
+/** Messages between the drive worker and the thread that started it: plain data, whole. */
 import type { ClusterId } from "../../core/ids.ts";
 import type { LogLevel } from "../../host/log.ts";
 import type { DatabaseOptions } from "../db/database.ts";

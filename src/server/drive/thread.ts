@@ -69,7 +69,7 @@ export function createDriveThread(onLost: (error: Error) => void, worker = start
   worker.stderr?.setEncoding("utf8").on("data", writeStderr);
   worker.on("message", hear);
   worker.on("error", lose);
-  worker.on("exit", () => lose(new Error("the thread of the steps has ended")));
+  worker.on("exit", (code) => lose(new Error(`drive worker exited with code ${code}`)));
 
   return {
     start: (settings, listener) =>

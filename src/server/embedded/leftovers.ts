@@ -27,7 +27,7 @@ export async function endLeftovers(home: string, log: Logger): Promise<void> {
   await Promise.all(
     children.map(async ([name, identity]) => {
       if (!isAlive(identity)) return;
-      log.warn("ending what an earlier run left behind", { program: name, pid: identity.pid });
+      log.warn("ending program of an earlier run", { program: name, pid: identity.pid });
       await stopProcess(identity, { graceMs: GRACE_MS });
     }),
   );

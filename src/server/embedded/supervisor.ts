@@ -68,7 +68,7 @@ export async function supervise(program: Program, hooks: SupervisorHooks): Promi
       } catch (error) {
         if (attempt >= attemptsMax) throw error;
         waitMs = Math.min(Math.max(waitMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS); // (1)
-        if (!signal.aborted) log.warn("did not start: trying again", { attempt, waitMs, error });
+        if (!signal.aborted) log.warn("start failed, retrying", { attempt, waitMs, error });
       }
     }
   }
@@ -80,7 +80,7 @@ export async function supervise(program: Program, hooks: SupervisorHooks): Promi
       if (stopping.signal.aborted) return;
       const stable = performance.now() - startedAt > STABLE_AFTER_MS;
       waitMs = stable ? BACKOFF_MIN_MS : waitMs;
-      log.warn("died: starting it again", { how, waitMs });
+      log.warn("exited, restarting", { how, waitMs });
       await startRepeatedly(Infinity, waitMs, stopping.signal);
       waitMs = Math.min(waitMs * 2, BACKOFF_MAX_MS);
       if (!stopping.signal.aborted) hooks.restarted();

@@ -19,7 +19,7 @@ export async function startWatch(log: Logger): Promise<Watch> {
   child.once("exit", () => {
     // The next start still ends what is recorded: its loss costs promptness only.
     if (!ended)
-      log.warn("the watchdog died: after a SIGKILL of this process, its programs run until the next start");
+      log.warn("watchdog exited: after a SIGKILL of this process, its programs run until the next start");
   });
   child.unref();
   const over = (processes: readonly ProcessIdentity[]): void => {

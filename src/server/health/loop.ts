@@ -17,13 +17,12 @@ export function startHealthLoops(
 ): { stop(): Promise<void> } {
   const evaluating = repeat("evaluating health", LIMITS.healthLookMs, log, async () => {
     const changed = await evaluateHealth(db);
-    if (changed !== null && changed > 0) log.info("nodes changed their state", { nodes: changed });
+    if (changed !== null && changed > 0) log.info("node states changed", { nodes: changed });
     return changed === CHANGES_MAX ? 0 : LIMITS.healthLookMs;
   });
   const listening = repeat("listening for silent nodes", LIMITS.healthLookMs, log, async () => {
     const changed = await watchSilence(db);
-    if (changed !== null && changed > 0)
-      log.info("nodes at work fell silent or were heard again", { nodes: changed });
+    if (changed !== null && changed > 0) log.info("presence of nodes at work changed", { nodes: changed });
     return changed !== null && changed >= SILENCES_MAX ? 0 : LIMITS.healthLookMs;
   });
   const cleaning = repeat(
@@ -32,8 +31,7 @@ export function startHealthLoops(
     log,
     async () => {
       const freed = await freeStuckNodes(db, maintenanceLimitMs);
-      if (freed !== null && freed > 0)
-        log.warn("nodes were stuck in maintenance and are freed", { nodes: freed });
+      if (freed !== null && freed > 0) log.warn("nodes stuck in maintenance freed", { nodes: freed });
     },
   );
   const copies = repeat("looking for copied keys", LIMITS.healthLookMs, log, async () => {

@@ -57,7 +57,7 @@ export async function createKeyRing({
 
   function announce(): void {
     void refresh()
-      .catch((error: unknown) => log.error("the signing keys could not be read", { error }))
+      .catch((error: unknown) => log.error("reading signing keys failed", { error }))
       .finally(() => listeners.forEach((listener) => listener()));
   }
 

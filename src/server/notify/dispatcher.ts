@@ -53,8 +53,7 @@ export async function startDispatcher(deps: DispatcherDeps): Promise<{ stop(): P
       await record(deps, claimed, await attempt(deps, claimed, stopping));
     } catch (error) {
       // Left as it was claimed: it is due again when the claim has passed.
-      if (!stopping.aborted)
-        log.warn("a delivery was not recorded", { id: claimed.id, error: String(error) });
+      if (!stopping.aborted) log.warn("delivery not recorded", { id: claimed.id, error: String(error) });
     } finally {
       underWay.delete(claimed.id);
       sending.wake();

@@ -36,7 +36,7 @@ export async function startNatsPublisher(deps: NatsPublisherDeps): Promise<{ sto
     if (link !== null && !link.isLost()) return link;
     try {
       link = await openNats(target);
-      if (isAway) log.info("NATS is back; what waited is told now");
+      if (isAway) log.info("NATS reachable again, publishing queued events");
       isAway = false;
       return link;
     } catch (error) {
@@ -47,7 +47,7 @@ export async function startNatsPublisher(deps: NatsPublisherDeps): Promise<{ sto
 
   /** Said once, not with every attempt. */
   function lost(error: unknown): void {
-    if (!isAway) log.warn("NATS is away; events wait for it", { error: String(error) });
+    if (!isAway) log.warn("NATS unreachable, events queued", { error: String(error) });
     isAway = true;
     link = null;
   }

@@ -62,7 +62,7 @@ export async function startSnapshotLoop(deps: SnapshotLoopDeps): Promise<{ stop(
         if (claimed > 0) pause = cleared > 0 ? 0 : BUSY_MS;
       } catch (error) {
         if (!stopping.signal.aborted)
-          log.warn("compiling snapshots failed; it is tried again", { error: String(error) });
+          log.warn("compiling snapshots failed, retrying", { error: String(error) });
       }
       if (pause > 0) await rest(pause);
     }
@@ -88,7 +88,7 @@ async function publishSet({ db, authority, clock, metrics, log }: SnapshotLoopDe
   metrics.snapshots.add({ outcome: "refused" }, set.refused.length);
   metrics.snapshotSetSeconds.observe({}, (clock.monotonic() - began) / 1000);
   for (const { nodeId, scope, code, path, message } of set.refused)
-    log.warn("a snapshot was not signed", { node: nodeId, scope, code, path, message });
+    log.warn("snapshot not signed", { node: nodeId, scope, code, path, message });
   return set;
 }
 

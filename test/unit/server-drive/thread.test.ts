@@ -1,4 +1,4 @@
-// The thread of the steps as its starter sees it: real threads, which say what a drive would.
+// The drive worker as its starter sees it: real threads, which send the messages of a drive.
 
 import { Worker } from "node:worker_threads";
 import { afterEach, expect, test, vi } from "vitest";
@@ -53,11 +53,11 @@ test("a start that the thread refuses is refused with its code", async () => {
 });
 
 test.each([
-  ["ends", "process.exit(0)"],
-  ["fails", "throw new Error('a bug')"],
+  ["exits", "process.exit(3)", "drive worker exited with code 3"],
+  ["throws", "throw new Error('a bug')", "a bug"],
 ])(
-  "USE-5: a thread of the steps that %s by itself is told of once, and answers no more",
-  async (_how, end) => {
+  "USE-5: a drive worker that %s by itself is reported once, with the cause, and answers no more",
+  async (_how, end, cause) => {
     const { drive, lost } = threadOf(
       `${SAYS} on.start = () => say({ kind: "started" }); on.answers = () => { ${end}; };`,
     );
@@ -67,6 +67,7 @@ test.each([
     expect(await drive.answers()).toBe(false);
     await drive.stop();
     expect(lost).toHaveBeenCalledOnce();
+    expect(lost).toHaveBeenCalledWith(expect.objectContaining({ message: cause }));
   },
 );
 
