@@ -39,6 +39,11 @@ export const REQUEST_CODES = {
     "Its group drives it: give the signal to the group, named in detail.group_id.",
   ),
   MODEL_IN_USE: code(409, "conflict", "Change or delete what refers to it first: the message names it."),
+  REVOCATIONS_FULL: code(
+    409,
+    "conflict",
+    "Lift revocations that are no longer needed, or revoke the node itself: that is never refused.",
+  ),
   TOO_MANY_REQUESTS: code(429, "failed", "Wait for the time named in Retry-After and try again.", {
     console: "Wait a minute and try again.",
     node: "Nothing: the agent waits and tries again by itself.",

@@ -26,6 +26,10 @@ export type Revocation = z.infer<typeof Revocation>;
 /** What a head names inline is bounded; beyond that it names pages by their digest, and none is left out. */
 export const REVOCATIONS_PER_PAGE = 500;
 export const REVOCATION_PAGES_MAX = 1_000;
+/** A head names two sets, its node's own and the one for all nodes: each may fill half of the pages. */
+const REVOCATIONS_PER_SET_MAX = (REVOCATION_PAGES_MAX / 2) * REVOCATIONS_PER_PAGE;
+/** By requests of operators. The rest is room for nodes and signing keys, whose revocation is never refused. */
+export const REQUESTED_REVOCATIONS_MAX = 0.8 * REVOCATIONS_PER_SET_MAX;
 export const RevocationPage = z.array(Revocation).min(1).max(REVOCATIONS_PER_PAGE);
 
 export interface PagedRevocations {

@@ -7,7 +7,7 @@ import { FairleadError } from "../../core/errors.ts";
 import type { NodeId } from "../../core/ids.ts";
 import { LIFTABLE_KINDS, type RevocationRequest } from "../../core/model/revocation.ts";
 import { RevocationView } from "../../core/protocol/model-api.ts";
-import type { RevocationKind } from "../../core/snapshot/revocation.ts";
+import { REQUESTED_REVOCATIONS_MAX, type RevocationKind } from "../../core/snapshot/revocation.ts";
 import { decodeCursor, encodeCursor } from "../api/cursor.ts";
 import type { Page } from "../api/ports.ts";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
@@ -51,6 +51,7 @@ export async function addRevocation(
       values (${kind}, ${subject}, ${node_id}, ${reason}, ${actor})
       on conflict (kind, subject, node_id) do nothing returning seq`;
     if (made !== undefined) {
+      await refuseBeyondLimit(tx, node_id);
       const data = { kind, subject, reason };
       await appendEvents(tx, [{ kind: "authority.revoked", node_id, actor, data }]);
     }
@@ -58,6 +59,19 @@ export async function addRevocation(
       ${select(tx)} where r.kind = ${kind} and r.subject = ${subject} and r.node_id is not distinct from ${node_id}`;
     return { revocation: viewOf(row!), created: made !== undefined };
   });
+}
+
+/** Refused here, because a head that cannot name a revocation would be refused at every poll. */
+async function refuseBeyondLimit(tx: Transaction, nodeId: string | null): Promise<void> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*) as count from authority_revocations
+    where ${nodeId === null ? tx`node_id is null` : tx`node_id = ${nodeId}`}`;
+  if (row!.count <= REQUESTED_REVOCATIONS_MAX) return;
+  throw new FairleadError(
+    "REVOCATIONS_FULL",
+    `${nodeId === null ? "all nodes together" : `node ${nodeId}`} can have ${REQUESTED_REVOCATIONS_MAX} revocations`,
+    { revocations_max: REQUESTED_REVOCATIONS_MAX },
+  );
 }
 
 export async function liftRevocation(db: Database, seq: number, actor: string): Promise<void> {

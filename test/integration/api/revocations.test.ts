@@ -1,6 +1,8 @@
 // What operators take back from nodes, through their API on a real database.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { REQUESTED_REVOCATIONS_MAX } from "../../../src/core/snapshot/revocation.ts";
+import { createRevokedReader } from "../../../src/server/agents/revoked.ts";
 import { administrator, type Ask } from "../../support/server/operators-client.ts";
 import { startOperatorsSite, type OperatorsSite } from "../../support/server/operators-site.ts";
 import { enrolledNode, newId } from "../../support/server/site.ts";
@@ -78,4 +80,33 @@ describe("revocations (SNAP-10)", () => {
     expect((await ask("DELETE", `/revocations/${revocations[0]!.seq}`)).code).toBe("ILLEGAL_TRANSITION");
     expect((await ask("PUT", `/nodes/${nodeId}/membership`, {})).code).toBe("NODE_REVOKED");
   });
+
+  test("SNAP-10: a set of revocations near its limit takes no further request, and a node is still revoked", async () => {
+    const { nodeId } = await enrolledNode(here.db, here.site, "edge-full");
+    const fill = async (of: string | null) => {
+      await here.db`alter table authority_revocations disable trigger user`; // they wake every node for each row
+      await here.db`
+        insert into authority_revocations (kind, subject, node_id, actor)
+        select 'peer', 'peer-' || n, ${of}, 'key:boss' from generate_series(1, ${REQUESTED_REVOCATIONS_MAX - 1}) as n`;
+      await here.db`alter table authority_revocations enable trigger user`;
+    };
+    const revoke = async (subject: string, of: string | null) =>
+      ask("POST", "/revocations", { kind: "service_assignment", subject, node_id: of });
+    await fill(nodeId);
+    expect((await revoke("last", nodeId)).status).toBe(201);
+    const beyond = await revoke("beyond", nodeId);
+    expect([beyond.status, beyond.code]).toEqual([409, "REVOCATIONS_FULL"]);
+    expect((await revoke("last", nodeId)).status).toBe(200);
+    expect((await revoke("beyond", edge)).status).toBe(201);
+    expect((await ask("GET", `/revocations?kind=service_assignment&node_id=${nodeId}`)).body).toMatchObject({
+      revocations: [{ subject: "last" }],
+    });
+
+    await fill(null);
+    await revoke("last", null);
+    expect((await revoke("beyond", null)).code).toBe("REVOCATIONS_FULL");
+    expect((await ask("POST", `/nodes/${nodeId}/revoke`, { reason: "stolen" })).status).toBeLessThan(300);
+    const { rest } = (await createRevokedReader(here.db).read([nodeId])).paged(nodeId);
+    expect(rest).toContainEqual({ kind: "node_identity", id: nodeId });
+  }, 60_000);
 });
