@@ -83,8 +83,22 @@ describe("creation rules, each with its own code (ROLL-3)", () => {
   });
 
   test("ROLL-2: of two at once, one is created; the database decides", async () => {
-    const both = await Promise.all([create(), create()]);
-    expect(both.map(({ status }) => String(status)).toSorted()).toEqual(["201", "409"]);
+    // Both have passed every check of their own when the first one claims the profile.
+    let creating: ReturnType<typeof create>[] = [];
+    await site.db.begin(async (other) => {
+      await other`lock table profile_claims in share row exclusive mode`;
+      creating = [create(), create()];
+      await expect
+        .poll(
+          () => site.db`
+            select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          { timeout: 30_000 },
+        )
+        .toHaveLength(2);
+    });
+    const answers = await Promise.all(creating);
+    expect(answers.map(({ status }) => String(status)).toSorted()).toEqual(["201", "409"]);
+    expect(await site.db`select 1 from rollouts where status = 'pending'`).toHaveLength(1);
   });
 
   test("a breaking migration with all that it needs, and an image by digest, are created", async () => {
@@ -152,6 +166,34 @@ describe("which nodes, in which batches (ROLL-12)", () => {
     await site.db`update rollouts set status = 'cancelled' where id = ${gold.id}`;
     const wrong = await create({ node_labels: { zone: "b" }, node_ids: [nodes[0]!] });
     expect(wrong.code).toBe("NO_ELIGIBLE_NODES");
+  });
+
+  test.each([
+    ["revoked", "update nodes set revoked_at = now()", "update nodes set revoked_at = null"],
+    ["down", "update nodes set state = 'down'", "update nodes set state = 'active'"],
+    ["not yet enrolled", "update nodes set enrolled_at = null", "update nodes set enrolled_at = now()"],
+  ])("ROLL-12: a node that is %s takes no part, and cannot be named", async (_what, leave, back) => {
+    const away = nodes[4]!;
+    await site.db.unsafe(`${leave} where id = $1`, [away]);
+    try {
+      expect(await created()).toMatchObject({ counters: { total: 4 } });
+      await site.db`update rollouts set status = 'cancelled'`;
+      expect(await create({ node_ids: [away] })).toMatchObject({ status: 422, code: "NO_ELIGIBLE_NODES" });
+    } finally {
+      await site.db.unsafe(`${back} where id = $1`, [away]);
+    }
+    expect(await created()).toMatchObject({ counters: { total: 5 } });
+  });
+
+  test("ROLL-28: a node whose program is in maintenance takes no part; a failed program does", async () => {
+    const set = (state: string) =>
+      site.db`update node_profiles set state = ${state} where node_id = ${nodes[4]!}`;
+    await set("maintenance");
+    expect(await created()).toMatchObject({ counters: { total: 4 } });
+    await site.db`update rollouts set status = 'cancelled'`;
+    await set("failed");
+    expect(await created()).toMatchObject({ counters: { total: 5 } });
+    await set("active");
   });
 
   test("max_unavailable cuts batches so that none holds more of one zone", async () => {

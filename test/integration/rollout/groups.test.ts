@@ -10,6 +10,8 @@ import { signIntent } from "../../../src/trust/intent.ts";
 import { digestLike, manualRequest } from "../../support/server/creation-site.ts";
 import { intentOf } from "../../support/trust.ts";
 import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
+import { createApiKey } from "../../../src/server/auth/api-keys.ts";
+import { callerOf, tokenOf } from "../../support/server/operators-site.ts";
 
 let here: DrivenSite;
 let profiles: string[];
@@ -124,6 +126,20 @@ test("ROLL-11: the group asks its components by signals of their own, in the ope
     why: null,
     ended_at: expect.any(String) as string,
   });
+});
+
+test("ROLL-11: a group signal under a key that was used before is accepted and stored once", async () => {
+  const id = await create("manual");
+  const token = await tokenOf(here.app, await createApiKey(here.db, randomUUID(), ["admin"]));
+  const headers = { "idempotency-key": randomUUID() };
+  const start = () =>
+    callerOf(here.app)("POST", `/api/v1/rollout-groups/${id}/start`, { token, headers, payload: {} });
+  expect((await start()).statusCode).toBe(202);
+  await here.settle();
+  expect((await start()).statusCode).toBe(202); // a second start would be an illegal transition
+  expect(await here.db`select 1 from group_signals where group_id = ${id}`).toHaveLength(1);
+  await ask(id, "cancel");
+  await here.settle();
 });
 
 test("SNAP-15: only a cancel takes empty intents, for components of its own, and a refused one leaves no signal", async () => {

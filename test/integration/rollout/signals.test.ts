@@ -118,6 +118,18 @@ describe("the way back", () => {
     expect((await view(id)).status).toBe("completed");
   });
 
+  test("SNAP-15: a new intent is refused while nodes work under the present one", async () => {
+    const id = await create({ batch_size: 2 });
+    await ask(id, "start");
+    await here.settle();
+    const intent = signIntent(intentOf({ serial: 9 }), here.release).toString("base64");
+    expect(await ask(id, "rollback", { intent })).toMatchObject({ status: 409, code: "STATE_MOVED" });
+    const [row] = await here.db`select intent_frame from rollouts where id = ${id}`;
+    expect(row).toEqual({ intent_frame: null });
+    await ask(id, "cancel");
+    await here.report(id);
+  });
+
   test("SNAP-15: after a cancel that called the intent off it needs a new one", async () => {
     const id = await completed();
     const intent = signIntent(intentOf({ serial: 4 }), generateSigner().signer);

@@ -5,10 +5,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ZodType } from "zod";
 import { type DockerProgram, ProgramConfig } from "../../../src/agent/programs/config.ts";
-import { inspect } from "../../../src/agent/upgrade/adapters/docker/containers.ts";
+import { asideName, inspect } from "../../../src/agent/upgrade/adapters/docker/containers.ts";
 import type { Engine } from "../../../src/agent/upgrade/adapters/docker/engine.ts";
+import { install } from "../../../src/agent/upgrade/adapters/docker/install.ts";
+import { LABELS } from "../../../src/agent/upgrade/adapters/docker/labels.ts";
 import { start, stop } from "../../../src/agent/upgrade/adapters/docker/lifecycle.ts";
 import { type NoteBook, noteBook } from "../../../src/agent/upgrade/adapters/docker/notes.ts";
+import { restore } from "../../../src/agent/upgrade/adapters/docker/restore.ts";
+import { Container } from "../../../src/agent/upgrade/adapters/docker/schemas.ts";
 import { FairleadError } from "../../../src/core/errors.ts";
 import { Digest } from "../../../src/core/ids.ts";
 import { systemClock } from "../../../src/host/clock.ts";
@@ -27,7 +31,14 @@ beforeEach(async () => {
 afterEach(async () => rm(folder, { recursive: true, force: true }));
 
 /** One container, found as engines find one: by name, by id, or by the beginning of its id. */
-function engineWith({ name = "hello", lateStops = 0, restarts = 0, looksUntilRestart = 0, refusals = 0 }) {
+function engineWith({
+  name = "hello",
+  lateStops = 0,
+  restarts = 0,
+  looksUntilRestart = 0,
+  refusals = 0,
+  labels = {},
+}) {
   const world = { on: true, changes: [] as string[], looksLeft: Infinity };
   const container = () => ({
     Id: ID,
@@ -45,7 +56,7 @@ function engineWith({ name = "hello", lateStops = 0, restarts = 0, looksUntilRes
       StartedAt: "2026-01-01T00:00:00Z",
       FinishedAt: "0001-01-01T00:00:00Z",
     },
-    Config: { Image: IMAGE },
+    Config: { Image: IMAGE, Labels: labels },
     HostConfig: refusals > 0 ? { RestartPolicy: { Name: "always", MaximumRetryCount: 0 } } : {},
     NetworkSettings: {},
   });
@@ -155,5 +166,50 @@ describe("an engine that cannot change a policy because the process has just end
     const { world, deps } = engineWith({ refusals: Infinity });
     await expect(stop(deps, never())).rejects.toThrow("cannot update");
     expect(world.on).toBe(true);
+  });
+});
+
+describe("a container that is not the one to start", () => {
+  const OTHER = Digest.parse(`sha256:${"b".repeat(64)}`);
+
+  it("ROLL-8: by its digest is refused, and nothing is changed", async () => {
+    const { world, program, deps } = engineWith({});
+    const request = { key: "k", fingerprint: OTHER, run: program.run };
+    await expect(start(deps, request, never())).rejects.toMatchObject({ code: "ARTIFACT_DIGEST_MISMATCH" });
+    expect(world.changes).toEqual([]);
+  });
+
+  it("ROLL-8: by its run is refused, and nothing is changed", async () => {
+    const { world, program, deps } = engineWith({});
+    const request = { key: "k", fingerprint: IMAGE, run: { ...program.run, argv: ["other"] } };
+    await expect(start(deps, request, never())).rejects.toMatchObject({ code: "RUN_SPEC_MISMATCH" });
+    expect(world.changes).toEqual([]);
+  });
+
+  it("ROLL-9: in a restore is left alone when this job did not make it", async () => {
+    const { world, deps } = engineWith({});
+    world.on = false;
+    const restoring = restore({ ...deps, profile: "web" }, "k", null, never());
+    await expect(restoring).rejects.toThrow("hello is a container of somebody else");
+    expect(world.changes).toEqual([]);
+  });
+
+  it("ROLL-8: by its image is refused after an install, though its labels are the job's", async () => {
+    const { program, deps } = engineWith({ labels: { [LABELS.key]: "k" } });
+    const set = asideName(program.container, "k");
+    const engine: Engine = {
+      ...deps.engine,
+      async get<T>(path: string, schema: ZodType<T>): Promise<T | null> {
+        if (path.startsWith("/images/json")) return schema.parse([{ Id: OTHER, RepoDigests: [] }]);
+        if (path !== `/containers/${set}/json`) return deps.engine.get(path, schema);
+        const old = await deps.engine.get("/containers/hello/json", Container);
+        return schema.parse({ ...old, Id: "cafe".repeat(16), Name: `/${set}` });
+      },
+    };
+    const artifact = { name: "web", fingerprint: OTHER, version: "2.0.0", url: "registry.example/web" };
+    const request = { key: "k", run: program.run };
+    await expect(install({ ...deps, engine, profile: "web" }, artifact, request, never())).rejects.toThrow(
+      `the engine made a container of ${IMAGE}`,
+    );
   });
 });

@@ -10,7 +10,7 @@ import { FairleadError } from "../../../src/core/errors.ts";
 import type { Digest } from "../../../src/core/ids.ts";
 import type { CommandDelivery, Rejection } from "../../../src/core/protocol/agent-api.ts";
 import { type FileSystemPort, nodeFileSystem } from "../../../src/host/file-system-port.ts";
-import { silentLogger } from "../../../src/host/log.ts";
+import { type Logger, silentLogger } from "../../../src/host/log.ts";
 import { headFrame } from "../../support/snapshot-frames.ts";
 import { bundleFrame, fingerprint, newKeys, NOW, type Keys } from "../../support/trust.ts";
 import { identityOf, temporaryFolder } from "../agent-authority/node.ts";
@@ -20,6 +20,7 @@ export interface Answer {
   readonly increments?: readonly Buffer[];
   readonly head?: Buffer;
   readonly commands?: readonly CommandDelivery[];
+  readonly voidIntents?: readonly Buffer[];
 }
 
 export interface DoorOptions {
@@ -27,6 +28,7 @@ export interface DoorOptions {
   readonly folder?: string;
   readonly identity?: Partial<Identity>;
   readonly fs?: FileSystemPort;
+  readonly log?: Logger;
 }
 
 export type Door = Awaited<ReturnType<typeof openDoor>>;
@@ -36,6 +38,7 @@ export async function openDoor({
   folder,
   identity: changes,
   fs = nodeFileSystem,
+  log = silentLogger,
 }: DoorOptions = {}) {
   const dataDir = folder ?? (await temporaryFolder());
   let identity = identityOf(keys, changes);
@@ -65,7 +68,7 @@ export async function openDoor({
         if (page === undefined) throw new FairleadError("NOT_FOUND", "no such page");
         return page;
       },
-      log: silentLogger,
+      log,
       start: (pending) => void started.push(pending),
       beat: () => undefined,
     });
@@ -93,7 +96,7 @@ export async function openDoor({
         increments: base64(answer.increments),
         head: answer.head?.toString("base64") ?? null,
         commands: [...(answer.commands ?? [])],
-        void_intents: [],
+        void_intents: base64(answer.voidIntents),
       });
       const after = awake.ledger.lastRejection();
       return after === before ? null : after;

@@ -102,3 +102,13 @@ test("SNAP-17: a command that is refused stays the last rejection, though someth
   );
   expect(await door.poll()).toBeNull();
 });
+
+test("SNAP-15: intents that call a rollout off are taken before the commands of the same answer", async () => {
+  const said: string[] = [];
+  const log = { ...silentLogger, warn: (text: string) => void said.push(text) };
+  const door = await openTrustingDoor({ log });
+  const forged = Buffer.from("forged");
+  const command = { command: forged.toString("base64"), intent: null, proof: [] };
+  await door.poll({ commands: [command], voidIntents: [forged] });
+  expect(said).toEqual(["empty intent refused", "command refused"]);
+});

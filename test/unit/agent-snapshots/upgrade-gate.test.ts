@@ -4,6 +4,7 @@ import { createContact, type Contact } from "../../../src/agent/degraded/contact
 import type { GateKeeper } from "../../../src/agent/degraded/gate-keeper.ts";
 import { createRunner } from "../../../src/agent/upgrade-runner.ts";
 import type { Gate } from "../../../src/core/degraded/gate.ts";
+import type { AuthorizeAgain } from "../../../src/agent/authority/authorize-again.ts";
 import { FairleadError } from "../../../src/core/errors.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
 import { nodeFileSystem } from "../../../src/host/file-system-port.ts";
@@ -59,17 +60,23 @@ interface Watched {
   readonly configs: Readonly<Record<string, string>>;
   readonly busy: (busy: boolean) => void;
   readonly add: () => Promise<"unwritten">;
+  readonly authorizeAgain: AuthorizeAgain;
 }
 
 async function upgraded(
   keeper: GateKeeper,
-  { busy = () => undefined, add, configs = {} }: Partial<Watched> = {},
+  {
+    busy = () => undefined,
+    add,
+    configs = {},
+    authorizeAgain = async () => undefined,
+  }: Partial<Watched> = {},
 ) {
   const reports: { verdict?: string; error_code?: string | null }[] = [];
   const runner = createRunner({
     stateDir: m.stateDir,
     programs: { adapter: () => m.adapter(), config: () => m.program } as never,
-    authorizeAgain: async () => undefined,
+    authorizeAgain,
     ledger: { pending: () => [], conclude: async () => undefined, noteRejection: async () => undefined },
     outbox: {
       tell: () => undefined,
@@ -134,4 +141,20 @@ test.each([
   const { keeper } = keeperSaying([OPEN]);
   expect(await upgraded(keeper, { configs: { "app.yaml": content } })).toEqual(expected);
   if (what === "a raw secret") expect(processes.running).toBe(before);
+});
+
+test.each([
+  ["before it begins", false],
+  ["before the program is stopped", true],
+])("SNAP-16: a job whose authority has ended %s fails, and the program goes on", async (_when, at) => {
+  const { keeper } = keeperSaying([OPEN]);
+  const before = processes.running;
+  const asked: boolean[] = [];
+  const authorizeAgain: AuthorizeAgain = async (_pending, begun) => {
+    asked.push(begun);
+    if (begun === at) throw new FairleadError("INTENT_EXPIRED", "the window closed");
+  };
+  expect(await upgraded(keeper, { authorizeAgain })).toEqual({ verdict: "FAILED", code: "INTENT_EXPIRED" });
+  expect([processes.running, await m.leftOver()]).toEqual([before, []]);
+  expect(asked).toEqual(at ? [false, true] : [false]);
 });

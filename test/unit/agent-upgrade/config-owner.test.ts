@@ -1,5 +1,5 @@
 /** Whose a config file becomes: a 0600 file of root's could not be read by the program's user. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -29,10 +29,10 @@ function ownedFileSystem(given: [number, number][]): FileSystemPort {
   };
 }
 
-test.each([
-  ["the folder's owner's, when the unit's own user runs the program", null, [[OWNER.uid, OWNER.gid]]],
-  ["the signed user's, when there is one: here the agent's own", userInfo().username, []],
-])("ROLL-17: under systemd a config is %s", async (_, user, expected) => {
+const bytes = Buffer.from("secret = 1\n");
+const config = ConfigRef.parse({ path: "app.toml", mode: "0600", sha256: digestOf(bytes) });
+
+function adapterOn(fs: FileSystemPort) {
   const program = ProgramConfig.parse({
     runtime: "systemd",
     unit: "hello.service",
@@ -41,11 +41,24 @@ test.each([
     config_dir: folder,
     health: { url: "http://127.0.0.1:1/healthz" },
   }) as SystemdProgram;
+  return systemdAdapter({ profile: PROFILE, program, stateDir: folder, clock: systemClock, fs });
+}
+
+test.each([
+  ["the folder's owner's, when the unit's own user runs the program", null, [[OWNER.uid, OWNER.gid]]],
+  ["the signed user's, when there is one: here the agent's own", userInfo().username, []],
+])("ROLL-17: under systemd a config is %s", async (_, user, expected) => {
   const given: [number, number][] = [];
   const fs = ownedFileSystem(given);
-  const adapter = systemdAdapter({ profile: PROFILE, program, stateDir: folder, clock: systemClock, fs });
-  const bytes = Buffer.from("secret = 1\n");
-  const config = ConfigRef.parse({ path: "app.toml", mode: "0600", sha256: digestOf(bytes) });
+  const adapter = adapterOn(fs);
   await adapter.writeConfig(config, bytes, RunSpec.parse({ user }), never());
   expect(given).toEqual(expected);
+});
+
+test("ROLL-17: a config file with the right bytes and another mode is not the signed one", async () => {
+  const adapter = adapterOn(nodeFileSystem);
+  await adapter.writeConfig(config, bytes, RunSpec.parse({ user: userInfo().username }), never());
+  expect(await adapter.configsMatch([config], [])).toBe(true);
+  await chmod(join(folder, "app.toml"), 0o644);
+  expect(await adapter.configsMatch([config], [])).toBe(false);
 });

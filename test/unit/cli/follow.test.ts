@@ -107,18 +107,25 @@ describe("fairlead rollout wait (USE-2)", () => {
     },
   );
 
-  test("--for paused ends with exit code 9 at a pause; --for done waits through it", async () => {
+  test("--for paused ends with exit code 9 at a pause", async () => {
     const pauses = [status(3, "running", "paused")];
     expect((await wait(await site("running", RUN, pauses), "--for", "paused")).code).toBe(9);
-    const through = await wait(
-      await site("running", RUN, [
-        ...pauses,
-        status(4, "paused", "running"),
-        status(5, "running", "completed"),
-      ]),
-    );
-    expect(through.code).toBe(0);
   });
+
+  test.each([
+    ["that begins while it waits", "running", RUN],
+    ["that began before", "paused", [...RUN, status(3, "running", "paused")]],
+  ])(
+    "--for done waits through a pause %s: the rollout is paused at every read until its end",
+    async (_, now, history) => {
+      const pause = status(3, "running", "paused");
+      const later = now === "running" ? [pause] : [];
+      const env = await site(now, history, later);
+      expect((await wait(env, "--for", "done", "--timeout", "300ms")).code).toBe(10);
+      const end = [...later, status(4, "paused", "running"), status(5, "running", "completed")];
+      expect((await wait(await site(now, history, end), "--for", "done")).code).toBe(0);
+    },
+  );
 
   test("a pause in the past is not taken for one now", async () => {
     const past = [...RUN, status(3, "running", "paused"), status(4, "paused", "running")];

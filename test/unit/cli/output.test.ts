@@ -25,6 +25,12 @@ describe("errors of the CLI (USE-2, USE-4)", () => {
     expect(json.json()).toMatchObject({ error: { code: "USAGE", message: "unknown option '--bogus'" } });
   });
 
+  test("--json after -- is an argument, and the error stays text", async () => {
+    const ran = await fairlead(["node", "list", "--", "--json"]);
+    expect(ran).toMatchObject({ code: 2, out: "" });
+    expect(ran.err).toMatch(/too many arguments/);
+  });
+
   test.each([
     [["rollout"], /Usage: fairlead rollout/],
     [["rolout"], /unknown command 'rolout' \(Did you mean rollout\?\)/],

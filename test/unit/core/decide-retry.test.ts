@@ -190,3 +190,17 @@ test("ROLL-11: a late verdict of the attempt before is not about the retry, also
   expect(table.nodes[0]).toMatchObject({ status: "in_progress", attempt: 2, phase: "PREPARING" });
   expect(table.rollout()).toMatchObject({ status: "paused", currentBatch: 0 });
 });
+
+test("ROLL-11: a retry that was asked for before a failure was read does not cover that failure", () => {
+  const table = started({ nodes: 2, batchSize: 2, healthWaitMs: 0, failureThreshold: 1 });
+  const [first, second] = atWork(table);
+  table.report(first!, T0 + 1, FAILED);
+  advanceAll(table, T0 + 1);
+  table.signal("retry");
+  table.report(second!, T0 + 2, FAILED);
+  table.advance(T0 + 2);
+  expect(table.nodes.find(({ nodeId }) => nodeId === second)).toMatchObject({
+    status: "failed",
+    retryRequested: false,
+  });
+});

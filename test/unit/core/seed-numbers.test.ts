@@ -29,6 +29,7 @@ test.each<[string, string, number, number]>([
   ["ROLL-5", "a node may try three times unless its intent says otherwise", LIMITS.maxAttemptsDefault, 3],
   ["ROLL-7", "a node is heard of every thirty seconds", LIMITS.heartbeatIntervalMs, 30 * SECOND],
   ["ROLL-7", "and every ten while it is upgraded", LIMITS.heartbeatUpgradeIntervalMs, 10 * SECOND],
+  ["USE-6", "an operator's token lives fifteen minutes", LIMITS.operatorTokenLifetimeMs, 15 * MINUTE],
   ["ROLL-10", "an upgrade is a command of this type", COMMAND_TYPE_UPGRADE, 9],
   ["ROLL-15", "fewer restarts than three are no crash loop", LIMITS.crashLoopRestarts, 3],
   [
