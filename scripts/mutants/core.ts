@@ -1,0 +1,58 @@
+import { ofLayer } from "./mutant.ts";
+
+export const CORE = ofLayer("core", [
+  {
+    id: "core-token-lifetime",
+    file: "src/core/limits.ts",
+    find: "operatorTokenLifetimeMs: 15 * 60_000",
+    replace: "operatorTokenLifetimeMs: 15 * 3_600_000",
+    change: "an operator's token lives 15 h instead of 15 min",
+    project: "unit",
+    test: "test/unit/core/seed-numbers.test.ts",
+  },
+  {
+    id: "core-force-approval",
+    file: "src/core/rollout/apply-signals.ts",
+    find: '["THRESHOLD_EXCEEDED", "CANARY_FAILED", "RETRYING", "RETRIED"]',
+    replace: '["THRESHOLD_EXCEEDED", "CANARY_FAILED", "RETRYING", "RETRIED", "CANARY_APPROVAL"]',
+    change: "force passes a missing approval",
+    project: "unit",
+    test: "test/unit/core/decide-canary.test.ts",
+  },
+  {
+    id: "core-signals-first",
+    file: "src/core/rollout/decide.ts",
+    find: "  applySignals(draft, rows.signals, now);\n  applyReports(draft, rows.reports, now);",
+    replace: "  applyReports(draft, rows.reports, now);\n  applySignals(draft, rows.signals, now);",
+    change: "reports are applied before signals",
+    project: "unit",
+    test: "test/unit/core/decide-retry.test.ts",
+  },
+  {
+    id: "core-role-peers",
+    file: "src/core/snapshot/roles.ts",
+    find: 'peer_directory: { peers: ["core_mesh", "storage_config"] }',
+    replace: 'peer_directory: { peers: ["core_mesh", "storage_config", "ingress"] }',
+    change: "an ingress node sees the inner topology",
+    project: "unit",
+    test: "test/unit/core/role-sections.test.ts",
+  },
+  {
+    id: "core-role-unknown-section",
+    file: "src/core/snapshot/roles.ts",
+    find: "if (!Object.hasOwn(table, section)) return false;",
+    replace: "if (table[section] === undefined) return false;",
+    change: "a section named like a property of every object is looked up",
+    project: "unit",
+    test: "test/unit/core/role-sections.test.ts",
+  },
+  {
+    id: "core-batch-settled",
+    file: "src/core/rollout/decide.ts",
+    find: "  settleMeasured(draft);\n",
+    replace: "",
+    change: "late measurements do not settle",
+    project: "unit",
+    test: "test/unit/core/decide-late-verdicts.test.ts",
+  },
+]);

@@ -1,0 +1,58 @@
+import { ofLayer } from "./mutant.ts";
+
+export const TRUST = ofLayer("trust", [
+  {
+    id: "trust-merkle-prefix",
+    file: "src/trust/merkle.ts",
+    find: "[Buffer.of(0), Buffer.of(1)]",
+    replace: "[Buffer.of(0), Buffer.of(0)]",
+    change: "leaves and inner nodes are hashed under one prefix",
+    project: "unit",
+    test: "test/unit/trust/merkle.test.ts",
+  },
+  {
+    id: "trust-recovery-epoch",
+    file: "src/trust/snapshot-order.ts",
+    find: "if (recovery !== null && recovery.from_epoch >= epoch)",
+    replace: "if (recovery !== null && recovery.from_epoch > epoch)",
+    change: "a recovery that leads to no newer epoch is accepted",
+    project: "unit",
+    test: "test/unit/trust/epochs.test.ts",
+  },
+  {
+    id: "trust-version-newer",
+    file: "src/trust/snapshot-order.ts",
+    find: "if (accepted === null || isNewer(versionOf(header), accepted)) return ok;",
+    replace: "return ok;",
+    change: "an older snapshot version is accepted",
+    project: "unit",
+    test: "test/unit/trust/verify-order.test.ts",
+  },
+  {
+    id: "trust-epoch-stale",
+    file: "src/trust/snapshot-order.ts",
+    find: "if (epoch < floor) return fail(",
+    replace: "if (epoch < 0) return fail(",
+    change: "a snapshot of an older epoch is not stale",
+    project: "unit",
+    test: "test/unit/trust/epochs.test.ts",
+  },
+  {
+    id: "trust-time-reset",
+    file: "src/trust/snapshot-order.ts",
+    find: "parsed.data.recovery?.reason === TIME_RESET",
+    replace: "parsed.data.recovery !== null",
+    change: "every recovery lowers the time floor",
+    project: "unit",
+    test: "test/unit/agent-snapshots/clocks.test.ts",
+  },
+  {
+    id: "trust-order-seed",
+    file: "src/trust/order.ts",
+    find: 'createHmac("sha256", seed)',
+    replace: 'createHmac("sha256", seed.subarray(0, 0))',
+    change: "the order of batches does not depend on the random seed",
+    project: "unit",
+    test: "test/unit/trust/order.test.ts",
+  },
+]);
