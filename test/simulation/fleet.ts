@@ -5,7 +5,9 @@
 import type { Command, RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { T0 } from "../support/rollouts/scenes.ts";
 import { LIMITS } from "../../src/core/limits.ts";
+import type { HealthFacts } from "../../src/core/rollout/health.ts";
 import type { ReportRow } from "../../src/core/rollout/rows.ts";
+import type { NodeRow } from "../support/rollouts/created-rows.ts";
 import type { Driven, Server } from "./driver.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import type { Random } from "./random.ts";
@@ -25,6 +27,8 @@ const SILENCE_MAX_MS = LIMITS.nodeSilenceMaxDefaultMs;
 /** Looks, nudges that got lost, and a server that is started again. */
 const SILENCE_SLACK_MS = 3 * MINUTE_MS;
 
+const DOWN = { nodeState: "down" } as const;
+
 export interface World {
   readonly time: Timeline;
   readonly random: Random;
@@ -34,6 +38,9 @@ export interface World {
 export function createFleet({ time, random, server }: World) {
   const machines = new Map<string, Machine>();
   const tables: RolloutTable[] = [];
+  /** Identities that the server does not listen to any more. */
+  const revoked = new Set<string>();
+  const hears: ((now: number) => void)[] = [];
 
   function addMachines(table: RolloutTable): void {
     const breaking = table.rollout().migrationType === "breaking";
@@ -45,12 +52,14 @@ export function createFleet({ time, random, server }: World) {
 
   /** What heartbeats have brought by now. They nudge nobody. */
   function listen(table: RolloutTable, now: number): void {
-    for (const { nodeId } of table.nodes) {
+    for (const node of table.nodes) {
+      const { nodeId } = node;
+      if (revoked.has(nodeId)) continue;
       const machine = machines.get(nodeId)!;
       const beat = machine.beat(now);
       if (beat === null || server.wasAway(beat.at)) continue; // nobody stored it
       const isDown = machine.isDead(now - DOWN_AFTER_MS);
-      table.heartbeat(nodeId, beat.at, { ...beat.facts, ...(isDown ? { nodeState: "down" } : {}) });
+      table.heartbeat(nodeId, beat.at, { ...stateOf(node), ...beat.facts, ...(isDown ? DOWN : {}) });
     }
   }
 
@@ -77,6 +86,7 @@ export function createFleet({ time, random, server }: World) {
         time.after(when + later, (now) => {
           const stored = server.reachableAt(now);
           time.after(stored, (at) => {
+            if (revoked.has(command.nodeId)) return;
             table.report(command.nodeId, at, body, command.commandId);
             nudge(at);
           });
@@ -135,10 +145,25 @@ export function createFleet({ time, random, server }: World) {
       listen(table, server.reachableAt(now));
       if (table.hasWork()) nudge(server.reachableAt(now));
     }
+    hears.push(hear);
     return nudge;
   }
 
-  return { machines, run };
+  return {
+    machines,
+    run,
+    revoke: (nodeId: string): void => void revoked.add(nodeId),
+    /** Every rollout hears of its nodes: a machine that a person mended says what it runs. */
+    hear(now: number): void {
+      for (const each of hears) each(now);
+    },
+  };
+}
+
+/** A node that is heard again is not down any more. */
+function stateOf({ status, facts }: NodeRow): Partial<HealthFacts> {
+  if (facts.nodeState !== "down") return {};
+  return { nodeState: status === "in_progress" ? "maintenance" : "active" };
 }
 
 function silenceEnds(table: RolloutTable, now: number): void {

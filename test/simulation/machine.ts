@@ -31,9 +31,32 @@ export interface MachineWish {
   /** The previous version may not read what the new one has written (tier 3). */
   readonly breaking: boolean;
   readonly from: number;
+  /** Shared by the programs of one machine; drawn by chance unless given. */
+  readonly faults?: Faults;
 }
 
-export function createMachine({ nodeId, installed: first, breaking, from }: MachineWish, random: Random) {
+/** What goes wrong with a machine, beyond its upgrades. */
+export interface Faults {
+  /** It goes away for good. */
+  readonly deadAt: number;
+  /** Its agent is paused, perhaps for longer than a command lives. */
+  readonly pausedAt: number;
+  readonly resumedAt: number;
+  /** Its mark is above every command that it gets. */
+  readonly claimsMark: boolean;
+  /** Its disk is replaced after a verdict was written, with ledger, outbox and the record of what it ran before. */
+  readonly losesDisk: boolean;
+}
+
+export function drawFaults(random: Random, from: number): Faults {
+  const deadAt = random.chance(0.06) ? from + random.below(90 * MINUTE_MS) : Infinity;
+  const pausedAt = random.chance(0.06) ? from + random.below(90 * MINUTE_MS) : Infinity;
+  const resumedAt = pausedAt + 10 * MINUTE_MS + random.below(4 * 60 * MINUTE_MS);
+  return { deadAt, pausedAt, resumedAt, claimsMark: random.chance(0.03), losesDisk: random.chance(0.05) };
+}
+
+export function createMachine(wish: MachineWish, random: Random) {
+  const { nodeId, installed: first, breaking, from } = wish;
   const changes: { at: number; installed: Installed }[] = [{ at: from, installed: first }];
   const illness = new Map<Installed, Partial<HealthFacts>>([[first, {}]]);
   const seen = new Set<string>();
@@ -45,15 +68,9 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
   let busyUntil = 0;
   let migrated = false;
   const beatMs = random.chance(0.1) ? 40_000 : 10_000 + random.below(20_000);
-  /** Some machines go away for good, some agents are paused for longer than a command lives. */
-  const deadAt = random.chance(0.06) ? from + random.below(90 * MINUTE_MS) : Infinity;
-  const pausedAt = random.chance(0.06) ? from + random.below(90 * MINUTE_MS) : Infinity;
-  const resumedAt = pausedAt + 10 * MINUTE_MS + random.below(4 * 60 * MINUTE_MS);
-  /** Its mark is above every command that it gets. */
-  const claimsMark = random.chance(0.03);
-  /** Its disk was replaced after the verdict was written, with ledger, outbox and the record of what it ran before. */
-  let losesDisk = random.chance(0.05);
-  const isPaused = (at: number): boolean => pausedAt <= at && at < resumedAt;
+  let faults = wish.faults ?? drawFaults(random, from);
+  let { losesDisk } = faults;
+  const isPaused = (at: number): boolean => faults.pausedAt <= at && at < faults.resumedAt;
 
   const installedAt = (at: number): Installed => changes.findLast((change) => change.at <= at)!.installed;
 
@@ -67,7 +84,7 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
 
   /** The newest heartbeat that has come by now; null when none has. */
   function beat(now: number): { at: number; facts: Partial<HealthFacts> } | null {
-    const until = Math.min(isPaused(now) ? pausedAt : now, deadAt);
+    const until = Math.min(isPaused(now) ? faults.pausedAt : now, faults.deadAt);
     const at = until - ((until - from) % beatMs);
     if (at < from) return null;
     const version = installedAt(at);
@@ -77,7 +94,7 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
   }
 
   function deliver(command: Command, now: number, send: Send): void {
-    if (now >= deadAt || seen.has(command.commandId)) return; // (delivered twice, it gets its old answer)
+    if (now >= faults.deadAt || seen.has(command.commandId)) return; // (delivered twice, it gets its old answer)
     if (now >= command.at + LIMITS.commandLifetimeMs) return;
     seen.add(command.commandId);
     const key = `${command.rolloutId}.${command.direction}.${command.attempt}`;
@@ -93,7 +110,7 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
   }
 
   function refusalOf({ direction, rolloutId, from: expected, to }: Command, at: number): string | null {
-    if (claimsMark) return "COMMAND_REPLAYED";
+    if (faults.claimsMark) return "COMMAND_REPLAYED";
     if (random.chance(0.02)) return "COMMAND_EXPIRED";
     const isPrevious = previous?.rolloutId === rolloutId && previous.installed === to;
     if (direction === "reverse" && !isPrevious) return "ROLLBACK_REFUSED";
@@ -104,6 +121,7 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
   function run({ commandId, direction, rolloutId, to }: Command, begun: number, send: Send): void {
     const crashes = random.chance(0.15);
     const took = 4_000 + random.below(crashes ? 9 * MINUTE_MS : 20_000);
+    const { pausedAt, resumedAt, deadAt } = faults;
     const isCut = begun < pausedAt && pausedAt <= begun + took;
     const ended = begun + took + (isCut ? resumedAt - pausedAt : 0);
     busyUntil = ended;
@@ -137,9 +155,24 @@ export function createMachine({ nodeId, installed: first, breaking, from }: Mach
     deliver,
     beat,
     /** A paused agent polls when it goes on. */
-    awakeAt: (now: number): number => (isPaused(now) ? resumedAt : now),
-    isDead: (now: number) => now >= deadAt,
+    awakeAt: (now: number): number => (isPaused(now) ? faults.resumedAt : now),
+    isDead: (now: number) => now >= faults.deadAt,
     installed: () => changes.at(-1)!.installed,
+    installedAt,
+    isBusy: (now: number): boolean => now < busyUntil,
+    /** From now on: a machine that lives for a month meets others each day. */
+    meets(met: Faults): void {
+      faults = met;
+      losesDisk = met.losesDisk;
+    },
+    /** A person puts these bytes in by hand, and they run. The agent keeps no way back from there. */
+    mend(at: number, version: Digest): void {
+      changes.push({ at, installed: version });
+      illness.set(version, {});
+      previous = null;
+    },
+    /** A version without a fault on this machine. */
+    agreesWith: (version: Digest): void => void illness.set(version, {}),
     /** Null: it never came to an end, or never began. */
     verdictOn: (commandId: string): AgentVerdict | null => verdicts.get(commandId) ?? null,
     hasSent: (commandId: string): boolean => verdicts.has(commandId) && !lost.has(commandId),

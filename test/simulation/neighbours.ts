@@ -21,7 +21,7 @@ const PROFILES = ["execution", "consensus"].map((name) => ProfileId.parse(name))
 /** Of the second profile's rows and ids. */
 const SECOND = 5;
 
-interface Agent {
+export interface Agent {
   /** The program whose job runs, and until when. */
   running: { readonly profile: ProfileId; readonly until: number } | null;
 }
@@ -72,7 +72,7 @@ export function playNeighbours(world: World, { decide }: { readonly decide?: Dec
 }
 
 /** The same machine, whose agent begins nothing while its neighbour's job runs. */
-function onAgent({ time }: World, agent: Agent, profile: ProfileId, machine: Machine): Machine {
+export function onAgent({ time }: World, agent: Agent, profile: ProfileId, machine: Machine): Machine {
   const held = new Set<string>();
 
   function deliver(command: Parameters<Machine["deliver"]>[0], now: number, send: Send): void {
@@ -103,7 +103,7 @@ function onAgent({ time }: World, agent: Agent, profile: ProfileId, machine: Mac
   return { ...machine, deliver };
 }
 
-function elsewhereOf(node: NodeRow | undefined): NodeRow["elsewhere"] {
+export function elsewhereOf(node: NodeRow | undefined): NodeRow["elsewhere"] {
   if (node === undefined) return null;
   if (node.status === "in_progress") return "busy";
   return ["degraded", "failed"].includes(node.facts.nodeState) ? "away" : null;

@@ -24,8 +24,9 @@ export interface Parts {
 }
 
 export interface Played {
-  readonly kind: "rollout" | "group" | "neighbours";
-  readonly status: string;
+  readonly kind: "rollout" | "group" | "neighbours" | "month";
+  /** Of each thing that ended, its kind and how. */
+  readonly ends: readonly string[];
   /** What the last operator found waiting. */
   readonly found: string | null;
   readonly rollouts: readonly RolloutTable[];
@@ -40,12 +41,12 @@ export function simulate(seed: number, parts: Parts = {}): Played {
     time.after(T0 + random.below(RESTARTS_WITHIN_MS), (now) => server.restart(now));
   if (seed % NEIGHBOURS_EVERY === 0) {
     const { rollouts, found } = playNeighbours(world, parts);
-    return { kind: "neighbours", status: rollouts[0]!.rollout().status, found, rollouts };
+    return { kind: "neighbours", ends: [`neighbours ${rollouts[0]!.rollout().status}`], found, rollouts };
   }
   if (random.chance(0.4)) {
     const { group, found } = playGrouped(world, parts);
-    return { kind: "group", status: group.group().status, found, rollouts: group.components };
+    return { kind: "group", ends: [`group ${group.group().status}`], found, rollouts: group.components };
   }
   const { rollouts, found } = playStandalone(world, parts);
-  return { kind: "rollout", status: rollouts[0]!.rollout().status, found, rollouts };
+  return { kind: "rollout", ends: [`rollout ${rollouts[0]!.rollout().status}`], found, rollouts };
 }

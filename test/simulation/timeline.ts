@@ -21,9 +21,11 @@ export function createTimeline() {
       }
       due.splice(low, 0, { at, run });
     },
-    runAll(): void {
+    /** Until nothing is due any more, or nothing before `end`. */
+    runAll(end = Infinity): void {
       let events = 0;
-      for (let next = due.pop(); next !== undefined; next = due.pop()) {
+      for (let next = due.at(-1); next !== undefined && next.at < end; next = due.at(-1)) {
+        due.pop();
         now = next.at;
         next.run(now);
         if (++events > EVENTS_MAX) throw new Error("the run does not come to an end");

@@ -16,6 +16,7 @@ export const RULES = [
   "an idle step changes nothing",
   "everything ends or waits for a person",
   "a person can bring everything to its end",
+  "every node ends where its operator wants it",
 ] as const;
 export type Rule = (typeof RULES)[number];
 

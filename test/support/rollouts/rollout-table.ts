@@ -20,7 +20,12 @@ import type { NextBatch, ReportRow, RolloutRows, SignalRow } from "../../../src/
 import { failureIncidents, notLaunched } from "../../../src/server/rollout/node-failures.ts";
 import { DRIVE_ACTOR, silenceOf } from "../../../src/core/rollout/silence.ts";
 import { createdRows, uuid, type NodeRow, type TableWish } from "./created-rows.ts";
-import { isSettled, NODE_UPGRADE_STATUSES, type SignalKind } from "../../../src/core/rollout/states.ts";
+import {
+  isActive,
+  isSettled,
+  NODE_UPGRADE_STATUSES,
+  type SignalKind,
+} from "../../../src/core/rollout/states.ts";
 
 /** What it is to find, and what to leave behind: the assignment and the command together. */
 export type Command = Launch & {
@@ -287,6 +292,28 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     /** A later rollout has launched the node. */
     supersede(nodeId: NodeId): void {
       for (const node of nodes) if (node.nodeId === nodeId) node.assigned = false;
+    },
+    /** Versions are recorded per node and profile: another rollout, or an adoption, has recorded this one. */
+    record(nodeId: NodeId, fingerprint: Digest | null): void {
+      for (const node of nodes) if (node.nodeId === nodeId) node.recorded = fingerprint;
+    },
+    /** As src/server/rollout/adopt.ts does with an assignment. */
+    adopt(nodeId: NodeId, fingerprint: Digest): void {
+      for (const node of nodes.filter((each) => each.nodeId === nodeId && each.assigned)) {
+        const isKnown = fingerprint === target || fingerprint === node.previous;
+        if (isOpen(node) && isKnown) node.stands = fingerprint === target ? "target" : "previous";
+        node.assigned = isKnown;
+      }
+    },
+    /** As src/server/identity/revocation.ts does. Tells whether the rollout has to hear of it. */
+    revoke(nodeId: NodeId): boolean {
+      const node = nodes.find((each) => each.nodeId === nodeId);
+      if (node === undefined) return false;
+      node.isRevoked = true;
+      const isOpenYet = node.status === "pending" || node.status === "in_progress" || node.retryRequested;
+      if (!isOpenYet || !isActive(rollout.status)) return false;
+      signals = [...signals, { id: ++lastId, kind: "give_up", nodeId, actor: "ann", reason: "replaced" }];
+      return true;
     },
     statuses: () => nodes.map((node) => node.status),
     /** A step whose transaction is lost: decided, and nothing written. */

@@ -4,10 +4,13 @@ import { decideGroup } from "../../../src/core/group/decide.ts";
 import type { RolloutDecision } from "../../../src/core/rollout/decision.ts";
 import { decideRollout } from "../../../src/core/rollout/decide.ts";
 import type { RolloutRow, RolloutRows } from "../../../src/core/rollout/rows.ts";
+import { isGivenUp } from "../../../src/core/rollout/late.ts";
+import { playMonth, type MonthParts } from "../../simulation/month.ts";
 import { simulate, type Parts } from "../../simulation/simulate.ts";
 import { RULES, Violation, type Rule } from "../../simulation/violation.ts";
 
 const SEEDS = 1_000;
+const MONTHS = 50;
 
 /** It decides as if the rows said something else. */
 const believing = (lie: (rollout: RolloutRow, now: number) => Partial<RolloutRow>): Parts => ({
@@ -240,12 +243,34 @@ const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
   ],
 ];
 
+/** Over a month a fault of one day meets the rollout of the next. */
+const BROKEN_MONTHS: readonly (readonly [Rule, string, MonthParts])[] = [
+  [
+    "no verdict is lost",
+    "late verdicts settle nothing",
+    {
+      decide: (rows, now) => {
+        const isLate = (id: string): boolean =>
+          rows.named.some((node) => node.nodeId === id && isGivenUp(node)) ||
+          rows.batch.some((node) => node.nodeId === id && isGivenUp(node));
+        return decideRollout({ ...rows, reports: rows.reports.filter(({ nodeId }) => !isLate(nodeId)) }, now);
+      },
+    },
+  ],
+  [
+    "every node ends in the state of its machine",
+    "a node that enrolls again keeps its old record",
+    { enrollmentClears: false },
+  ],
+  ["every node ends where its operator wants it", "an adoption records nothing", { adopts: false }],
+];
+
 /** All that were broken until the wanted one was. */
-function brokenBy(parts: Parts, wanted: Rule): Set<Rule> {
+function brokenBy(play: (seed: number) => unknown, wanted: Rule, seeds: number): Set<Rule> {
   const broken = new Set<Rule>();
-  for (let seed = 1; seed <= SEEDS && !broken.has(wanted); seed++) {
+  for (let seed = 1; seed <= seeds && !broken.has(wanted); seed++) {
     try {
-      simulate(seed, parts);
+      play(seed);
     } catch (error) {
       if (!(error instanceof Violation)) throw error;
       broken.add(error.rule);
@@ -257,11 +282,19 @@ function brokenBy(parts: Parts, wanted: Rule): Set<Rule> {
 test.each(BROKEN)(
   "“%s” is noticed when %s",
   (rule, _how, parts) => {
-    expect([...brokenBy(parts, rule)]).toContain(rule);
+    expect([...brokenBy((seed) => simulate(seed, parts), rule, SEEDS)]).toContain(rule);
+  },
+  60_000,
+);
+
+test.each(BROKEN_MONTHS)(
+  "“%s” is noticed within a few months when %s",
+  (rule, _how, parts) => {
+    expect([...brokenBy((seed) => playMonth(seed, parts), rule, MONTHS)]).toContain(rule);
   },
   60_000,
 );
 
 test("every rule is broken by something here", () => {
-  expect(new Set(BROKEN.map(([rule]) => rule))).toEqual(new Set(RULES));
+  expect(new Set([...BROKEN, ...BROKEN_MONTHS].map(([rule]) => rule))).toEqual(new Set(RULES));
 });
