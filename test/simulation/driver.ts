@@ -63,9 +63,9 @@ export function createServer(time: Timeline, random: Random) {
     /** As the row of the health loop says it. */
     availableSince: (): number => availableSince,
     wasAway: (at: number): boolean => outages.some(({ from, until }) => from <= at && at < until),
-    restart(now: number): void {
+    restart(now: number, awayMs = random.below(random.chance(0.3) ? LONG_OUTAGE_MS : 30_000)): void {
       epoch += 1;
-      upAt = Math.max(upAt, now + random.below(random.chance(0.3) ? LONG_OUTAGE_MS : 30_000));
+      upAt = Math.max(upAt, now + awayMs);
       outages.push({ from: now, until: upAt });
       if (upAt - now > LIMITS.healthGapMs) availableSince = upAt;
     },

@@ -45,7 +45,7 @@ export interface MonthParts extends SiteParts {
   readonly decide?: Decide | undefined;
 }
 
-export type Deed = "replaced" | "enrolled again" | "adopted" | "mended" | "outage";
+export type Deed = "replaced" | "enrolled again" | "adopted" | "mended" | "outage" | "outage of days";
 
 export interface Month extends Played {
   readonly deeds: ReadonlyMap<Deed, number>;
@@ -165,6 +165,11 @@ export function playMonth(seed: number, parts: MonthParts = {}): Month {
       time.after(now + random.below(4 * HOUR_MS), (at) => {
         server.restart(at);
         did("outage");
+      });
+    if (random.chance(0.05))
+      time.after(now + random.below(4 * HOUR_MS), (at) => {
+        server.restart(at, DAY_MS + random.below(2 * DAY_MS));
+        did("outage of days");
       });
     const patience = random.below(6);
     for (let round = 0; round < 20; round++)

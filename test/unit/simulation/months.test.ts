@@ -14,6 +14,7 @@ test("ROLL-29: after a month of faults from a random seed every node runs the ve
     expect(ends.get(`month's rollout ${end}`), end).toBeGreaterThan(MONTHS);
   for (const deed of ["replaced", "enrolled again", "adopted", "mended", "outage"] as const)
     expect(deeds.get(deed), deed).toBeGreaterThan(MONTHS);
+  expect(deeds.get("outage of days")).toBeGreaterThan(3);
   expect([...nodeEnds].toSorted()).toEqual([
     "failed",
     "failed_rollback",
