@@ -19,9 +19,9 @@ export const isPausedByGroup = ({ status, why }: ComponentRow): boolean =>
   status === "paused" && WITH_ITS_GROUP.includes(why?.code ?? "");
 
 /** Some of its nodes were touched, and it may go back. */
-export const canGoBack = ({ status, counts, rollbackAllowed }: ComponentRow): boolean => {
+export const canGoBack = ({ status, counts, onTarget, rollbackAllowed }: ComponentRow): boolean => {
   if (!rollbackAllowed || status === "pending" || status === "rolled_back") return false;
-  return status !== "cancelled" || counts.succeeded > 0;
+  return status !== "cancelled" || counts.succeeded > 0 || onTarget > 0;
 };
 
 /** Counted from one, as people do and every picture of a group does. */

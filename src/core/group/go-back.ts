@@ -9,15 +9,17 @@ export function goBack(draft: GroupDraft): void {
     if (!isBack(draft, component)) return; // (2)
   }
   const left = draft.components.filter(
-    ({ status, counts }) => status !== "rolled_back" && counts.succeeded > 0,
+    ({ status, counts, onTarget }) => status !== "rolled_back" && (counts.succeeded > 0 || onTarget > 0),
   );
   const broken = draft.components.reduce((sum, { counts }) => sum + counts.failed_rollback, 0);
+  const unknown = draft.components.reduce((sum, component) => sum + component.unknown, 0);
   draft.move("rolled_back", {
     code: "ROLLED_BACK",
     text: [
       "every component is back on its previous version",
       ...(left.length === 0 ? [] : [`but not ${left.map(nameOf).join(", ")}: no rollback was signed for it`]),
       ...(broken === 0 ? [] : [`${broken} nodes need a person: see their incidents`]),
+      ...(unknown === 0 ? [] : [`${unknown} nodes have not said what they run`]),
     ].join("; "),
   });
 }

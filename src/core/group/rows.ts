@@ -30,6 +30,10 @@ export interface ComponentRow {
   readonly status: RolloutStatus;
   readonly why: Why | null;
   readonly counts: StatusCounts;
+  /** Nodes that a rollback takes back, nodes given up that run the new version among them. */
+  readonly onTarget: number;
+  /** Failed nodes that have not said what they run. */
+  readonly unknown: number;
   readonly pauseRequested: boolean;
   readonly cancelRequested: boolean;
   readonly rollbackRequested: boolean;

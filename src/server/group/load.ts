@@ -8,6 +8,7 @@ import type { Why } from "../../core/rollout/rows.ts";
 import type { RolloutStatus } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
 import { readWatch } from "../health/watch.ts";
+import { isKnown, isOnTarget } from "../rollout/load-next.ts";
 import { factsOf, stateOf, type HealthRecord } from "../rollout/load-nodes.ts";
 import { countsOf } from "../rollout/load.ts";
 import { ms } from "../rollout/rollout-record.ts";
@@ -75,6 +76,8 @@ interface ComponentRecord {
   readonly status: RolloutStatus;
   readonly why: Why | null;
   readonly counts: Record<string, number> | null;
+  readonly on_target: number;
+  readonly unknown: number;
   readonly pause_requested: boolean;
   readonly cancel_requested: boolean;
   readonly rollback_requested: boolean;
@@ -91,7 +94,11 @@ export const loadComponents = (tx: Transaction, id: GroupId): Promise<ComponentR
     r.pause_requested, r.cancel_requested, r.rollback_requested, r.rollback_allowed, r.revision,
     exists (select 1 from rollout_signals s where s.rollout_id = r.id and s.consumed_at is null) as has_unread,
     (select jsonb_object_agg(status, count) from (
-      select status, count(*)::int as count from rollout_nodes where rollout_id = r.id group by status) c) as counts
+      select status, count(*)::int as count from rollout_nodes where rollout_id = r.id group by status) c) as counts,
+    (select count(*)::int from rollout_nodes rn
+      where rn.rollout_id = r.id and ${isOnTarget(tx, tx`rn`)} and ${isKnown(tx)}) as on_target,
+    (select count(*)::int from rollout_nodes rn
+      where rn.rollout_id = r.id and rn.status = 'failed' and rn.stands = 'unknown') as unknown
   from rollouts r where r.group_id = ${id} order by r.component_index`;
 
 export const componentRow = (row: ComponentRecord): ComponentRow => ({
@@ -101,6 +108,8 @@ export const componentRow = (row: ComponentRecord): ComponentRow => ({
   status: row.status,
   why: row.why,
   counts: countsOf(row.counts ?? {}),
+  onTarget: row.on_target,
+  unknown: row.unknown,
   pauseRequested: row.pause_requested,
   cancelRequested: row.cancel_requested,
   rollbackRequested: row.rollback_requested,

@@ -13,6 +13,7 @@ import type {
   GroupSignalRow,
 } from "../../../src/core/group/rows.ts";
 import type { FailurePolicy, GroupSignalKind } from "../../../src/core/group/states.ts";
+import { isOnTarget } from "../../../src/core/rollout/draft.ts";
 import { GroupId } from "../../../src/core/protocol/group-api.ts";
 import { uuid, type TableWish } from "./created-rows.ts";
 import { createRolloutTable, type Decide, type RolloutTable } from "./rollout-table.ts";
@@ -64,6 +65,9 @@ export function createGroupTable(wish: GroupWish) {
       status,
       why,
       counts: table.counts(),
+      onTarget: table.nodes.filter(isOnTarget).length,
+      unknown: table.nodes.filter(({ status: ended, stands }) => ended === "failed" && stands === "unknown")
+        .length,
       pauseRequested,
       cancelRequested,
       rollbackRequested,

@@ -50,6 +50,20 @@ test("ROLL-13: partial_ok counts a component whose nodes did not keep well as no
   expect(group.group().status).toBe("failed");
 });
 
+test("ROLL-14: a rollback of a group takes back nodes of a cancelled component that were given up and run the new version", () => {
+  const { group, now } = secondFails("partial_ok");
+  const [onTarget, unknown] = group.components[1]!.nodes;
+  Object.assign(onTarget!, { stands: "target" });
+  Object.assign(unknown!, { stands: "unknown" });
+  group.signal("rollback");
+  group.settle(now + 1);
+  expect(group.statuses()).toEqual(["completed", "rolling_back", "cancelled"]);
+  goesBack(group, 1, now + 2);
+  goesBack(group, 0, now + 3);
+  expect(group.group()).toMatchObject({ status: "rolled_back" });
+  expect(group.group().why!.text).toContain("1 nodes have not said what they run");
+});
+
 test("ROLL-13: rollback_all takes back the failed component and then all complete ones, the last first", () => {
   const { group, now } = secondFails("rollback_all");
   expect(group.group()).toMatchObject({ status: "rolling_back", failedComponent: 1 });
