@@ -4,7 +4,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { inRoot } from "../root.mjs";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -13,8 +13,13 @@ export const RUN_FOLDER_VARIABLE = "FAIRLEAD_TEST_FOLDER";
 
 let made: string | undefined;
 
-/** Short: sockets lie below it. */
-export const runFolder = (): string => (made ??= mkdtempSync(join(temporaryFolder(), "fl-")));
+/** Short: sockets lie below it. Other accounts pass through: PostgreSQL runs under one of them. */
+export function runFolder(): string {
+  if (made !== undefined) return made;
+  made = mkdtempSync(join(temporaryFolder(), "fl-"));
+  chmodSync(made, 0o755);
+  return made;
+}
 
 export async function sweep(): Promise<void> {
   if (made === undefined) return;

@@ -1,6 +1,6 @@
 // An agent beside a control plane of before the optional fields of a heartbeat, over HTTP.
 import { randomUUID } from "node:crypto";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -64,14 +64,15 @@ let bodies: unknown[];
 let link: Link;
 const never = new AbortController().signal;
 
-const server = createServer(async (request, reply) => {
+async function answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
   const body = await json(request);
   const accepted = schemas[request.url!]!.safeParse(body).success;
   answers.push(accepted ? 204 : 400);
   bodies.push(body);
   reply.writeHead(answers.at(-1)!, { "content-type": "application/json" });
   reply.end(accepted ? "" : JSON.stringify({ error: { code: "INVALID_INPUT", message: "not valid" } }));
-});
+}
+const server = createServer((request, reply) => void answer(request, reply));
 
 beforeEach(async () => {
   [schemas, answers, bodies] = [OLDER, [], []];
