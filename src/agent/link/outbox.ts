@@ -52,6 +52,8 @@ export async function openOutbox({
   let ring: () => void = () => {};
   let saving = Promise.resolve();
   let perSend = REPORTS_PER_SEND;
+  /** The reports of the newest send. */
+  let inFlight: readonly UpgradeReport[] = [];
   const onDelivery = new Map<string, () => void>();
 
   /** One write after the other, each with what is kept when its turn comes; one that failed stops none after it. */
@@ -70,6 +72,7 @@ export async function openOutbox({
 
   async function sendSome(signal: AbortSignal): Promise<void> {
     const reports = [...news, ...kept].slice(0, perSend);
+    inFlight = reports;
     const verdict = reports.some((report) => report.body.kind === "verdict");
     await link().report({ reports, heartbeat: verdict ? await heartbeat() : null }, signal);
     const sent = new Set(reports.map((report) => report.report_id));
@@ -87,8 +90,11 @@ export async function openOutbox({
   /** (1) */
   function passOver(error: unknown): void {
     if (!(error instanceof FairleadError) || error.code !== "INVALID_INPUT") return;
-    const [first, ...rest] = kept;
-    if (perSend === 1 && first !== undefined) kept = [...rest, first];
+    const [only, ...others] = inFlight;
+    if (only !== undefined && others.length === 0) {
+      const isRefused = ({ report_id }: UpgradeReport): boolean => report_id === only.report_id;
+      kept = [...kept.filter((report) => !isRefused(report)), ...kept.filter(isRefused)];
+    }
     perSend = 1;
   }
 

@@ -10,17 +10,20 @@ import { CommandId } from "../../../src/core/ids.ts";
 import { systemClock } from "../../../src/host/clock.ts";
 import { silentLogger } from "../../../src/host/log.ts";
 import { systemError, trippingFileSystem } from "../../support/programs/tripping-file-system.ts";
+import { PROFILE } from "../../support/trust.ts";
 import { until } from "../../support/programs/until.ts";
 
 let folder: string;
 let sent: string[];
 let isFull: boolean;
 let unacceptable: string | null;
+let onRefusal: () => void;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "fairlead-outbox-"));
   sent = [];
   isFull = false;
   unacceptable = null;
+  onRefusal = () => undefined;
 });
 afterEach(async () => rm(folder, { recursive: true, force: true }));
 
@@ -33,6 +36,7 @@ const REFUSAL = {
     at: "2026-01-01T00:00:00.000Z",
   },
 } as const;
+const PROGRESS = { kind: "waiting", waiting_for: PROFILE, jobs_ahead: 1 } as const;
 const command = (): CommandId => CommandId.parse(randomUUID());
 
 const opened = async () =>
@@ -42,8 +46,10 @@ const opened = async () =>
       ({
         report: async ({ reports }) => {
           const ids = reports.map(({ command_id }) => command_id as string);
-          if (unacceptable !== null && ids.includes(unacceptable))
+          if (unacceptable !== null && ids.includes(unacceptable)) {
+            setImmediate(onRefusal); // behind the drop of what was queued
             throw new FairleadError("INVALID_INPUT", "body.reports.0: not valid");
+          }
           sent.push(...ids);
         },
       }) as Partial<Link> as Link,
@@ -99,6 +105,25 @@ test("ROLL-6: a report that the server does not accept is kept, and the reports 
   await until("it is sent as well", () => sent.includes(bad));
   leaving.abort();
   await running;
+});
+
+test("ROLL-6: progress that the server does not accept leaves the kept reports in their order", async () => {
+  const outbox = await opened();
+  const [first, second, third, progress] = [command(), command(), command(), command()];
+  for (const id of [first, second, third]) await outbox.add(id, REFUSAL);
+  unacceptable = progress;
+  let refusals = 0;
+  onRefusal = () => {
+    refusals += 1;
+    if (refusals === 1) outbox.tell(progress, PROGRESS); // the next send holds it alone
+  };
+  const leaving = new AbortController();
+  outbox.tell(progress, PROGRESS);
+  const running = outbox.run(leaving.signal);
+  await until("everything that is kept is sent", () => sent.length === 3);
+  leaving.abort();
+  await running;
+  expect([refusals, sent]).toEqual([2, [first, second, third]]);
 });
 
 test("ROLL-6: a stored report with a NUL in its text does not keep the agent from its outbox", async () => {
