@@ -16,6 +16,7 @@ const SYSTEMD_BOOTED = "/run/systemd/system";
 const OWN_CGROUPS = "/proc/self/cgroup";
 const CGROUPS_BYTES_MAX = 64 * 1024;
 const SCOPE = ["--scope", "--quiet", "--collect", "--slice=fairlead.slice", "--"];
+const USER_MANAGER = /^user@\d+\.service$/;
 const ASK_MS = 10_000;
 const SAID_CHARS_MAX = 300;
 
@@ -33,9 +34,9 @@ export function serviceOf(cgroups: string): OwnService | null {
   });
   for (const path of paths) {
     const parts = path.split("/");
-    const unit = parts.at(-1)!;
-    if (unit.endsWith(".service") && !/^user@\d+\.service$/.test(unit))
-      return { unit, isUser: parts.some((part) => /^user@\d+\.service$/.test(part)) };
+    // A service may run its processes in a group below its own (DelegateSubgroup=).
+    const unit = parts.findLast((part) => part.endsWith(".service") && !USER_MANAGER.test(part));
+    if (unit !== undefined) return { unit, isUser: parts.some((part) => USER_MANAGER.test(part)) };
   }
   return null;
 }

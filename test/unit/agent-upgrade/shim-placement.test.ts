@@ -14,6 +14,21 @@ test.each([
     "0::/user.slice/user-1000.slice/user@1000.service/app.slice/agent.service\n",
     { unit: "agent.service", isUser: true },
   ],
+  [
+    "a subgroup of a service (DelegateSubgroup=)",
+    "0::/system.slice/fairlead-agent.service/supervisor\n",
+    { unit: "fairlead-agent.service", isUser: false },
+  ],
+  [
+    "a subgroup of a user's service",
+    "0::/user.slice/user-1000.slice/user@1000.service/app.slice/agent.service/sub/group\n",
+    { unit: "agent.service", isUser: true },
+  ],
+  [
+    "a scope of a user's manager",
+    "0::/user.slice/user-1000.slice/user@1000.service/app.slice/shell.scope\n",
+    null,
+  ],
   ["a login", "0::/user.slice/user-1000.slice/session-3.scope\n", null],
   ["a user's manager itself", "0::/user.slice/user-1000.slice/user@1000.service\n", null],
   ["a container", "0::/\n", null],
