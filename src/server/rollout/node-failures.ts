@@ -22,11 +22,14 @@ export interface NodeFailure {
   readonly message: string;
 }
 
-/** A node that was not launched stands where it stood; of one that was given up before, that is not known. */
+/**
+ * A node that was not launched stands where it stood. That is not recorded of one that was given up before, nor of one
+ * that should go back before its upgrade was settled: a heartbeat tells it.
+ */
 export const notLaunched = ({ item, error }: Isolated<Launch, unknown>["failed"][number]): NodeFailure => {
   const { nodeId, direction, attempt } = item;
   if (direction === "reverse")
-    return { nodeId, attempt, status: "failed_rollback", stands: "target", ...causeOf(error) };
+    return { nodeId, attempt, status: "failed_rollback", stands: "unknown", ...causeOf(error) };
   const stands = attempt <= 1 ? "previous" : "unknown";
   return { nodeId, attempt, status: "failed", stands, ...causeOf(error) };
 };

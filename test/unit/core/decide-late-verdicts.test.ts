@@ -256,3 +256,20 @@ describe("ROLL-14: a rollback acts on what nodes run", () => {
     expect(table.statuses()).toEqual(["rolled_back", "rolled_back"]);
   });
 });
+
+test("ROLL-29: an unhealthy node whose way back cannot be launched is recorded on the version its heartbeat shows", () => {
+  const table = started({ nodes: 1, batchSize: 1 });
+  const { nodeId } = nodeOf(table);
+  everyoneReports(table, T0 + 1_000);
+  table.breakLaunches(() => true);
+  const sick = { applicationHealth: "critical" } as const;
+  table.heartbeat(nodeId, T0 + 60_000, sick);
+  table.advance(T0 + 61_000);
+  const failed = { status: "failed_rollback", errorCode: "NODE_STEP_FAILED" };
+  expect(nodeOf(table)).toMatchObject({ ...failed, stands: "unknown", recorded: PREVIOUS });
+  expect(table.hasWork()).toBe(false);
+  table.heartbeat(nodeId, T0 + 62_000, sick);
+  expect(table.hasWork()).toBe(true);
+  table.advance(T0 + 63_000);
+  expect(nodeOf(table)).toMatchObject({ ...failed, stands: "target", recorded: TARGET });
+});
