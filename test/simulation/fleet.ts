@@ -142,8 +142,10 @@ export function createFleet({ time, random, server }: World) {
     const { nudge } = server.drive(driven);
     /** What the sweep finds: a heartbeat tells what a node runs that was given up. */
     function hear(now: number): void {
-      listen(table, server.reachableAt(now));
-      if (table.hasWork()) nudge(server.reachableAt(now));
+      const reachable = server.reachableAt(now);
+      if (reachable > now) return time.after(reachable + HEARD_AFTER_MS[0]!, hear);
+      listen(table, now);
+      if (table.hasWork()) nudge(now);
     }
     hears.push(hear);
     return nudge;

@@ -3,7 +3,7 @@
  * fleet, machine and driver. Machines, records and assignments carry over from day to day. Operators use signals and
  * documented commands alone, and at the end every node runs what they want.
  */
-import type { ProfileId } from "../../src/core/ids.ts";
+import type { NodeId, ProfileId } from "../../src/core/ids.ts";
 import { isActive } from "../../src/core/rollout/states.ts";
 import type { TableWish } from "../support/rollouts/created-rows.ts";
 import { createRolloutTable, type Decide, type RolloutTable } from "../support/rollouts/rollout-table.ts";
@@ -59,21 +59,22 @@ export function playMonth(seed: number, parts: MonthParts = {}): Month {
   const fleet = createFleet(world);
   const site = createSite(world, fleet, parts);
   const deeds = new Map<Deed, number>();
+  /** Claims on profiles, as the database has them: taken with a signal that reopens, freed by the step that ends. */
   const owners = new Map<ProfileId, RolloutTable>();
+  /** Mended or enrolled again, and not adopted yet: nothing else may need an adoption. */
+  const byHand = new Set<NodeId>();
   let brought = 1;
 
   const did = (deed: Deed): void => void deeds.set(deed, (deeds.get(deed) ?? 0) + 1);
 
-  function isFree(profile: ProfileId): boolean {
-    const owner = owners.get(profile);
-    return owner === undefined || !isActive(owner.rollout().status);
-  }
+  const isFree = (profile: ProfileId): boolean => !owners.has(profile);
 
   function add(profile: ProfileId, wish: TableWish) {
     const table = createRolloutTable({ ...wish, number: 10 + site.upgrades.length }, parts.decide);
     owners.set(profile, table);
     const nudge = fleet.run(table, () => {
       site.recordedBy(profile, table);
+      if (owners.get(profile) === table && !isActive(table.rollout().status)) owners.delete(profile);
       shareHosts(profile, table);
       const active = site.upgradesOf(profile).filter((each) => isActive(each.table.rollout().status));
       holds(active.length <= 1, "one active rollout per profile", `${active.length} are active`);
@@ -139,16 +140,22 @@ export function playMonth(seed: number, parts: MonthParts = {}): Month {
 
   function mendOrAdopt(program: Program, now: number): void {
     if (site.isAtWork(program) || program.machine.isBusy(now)) return;
-    if (program.machine.installedAt(now) === "broken") {
+    const isMended = program.machine.installedAt(now) === "broken";
+    const { nodeId } = program;
+    if (isMended) {
       program.machine.mend(now, version(1 + random.below(brought)));
       did("mended");
     }
-    time.after(now + 2 * MINUTE_MS, (later) =>
-      time.after(server.reachableAt(later), (at) => {
-        const runs = site.measured(program, at);
-        if (runs !== null && runs !== program.recorded && site.adopt(program, at)) did("adopted");
-      }),
-    );
+    if (isMended || site.newestRow(program) === undefined) byHand.add(nodeId);
+    time.after(now + 4 * MINUTE_MS, (at) => {
+      const runs = site.measured(program, at);
+      const isAnother = program.nodeId !== nodeId || server.reachableAt(at) > at;
+      if (isAnother || runs === null || site.isAtWork(program)) return;
+      if (runs === program.recorded) return void byHand.delete(nodeId);
+      const what = `${nodeId} runs ${runs}, and ${program.recorded ?? "nothing"} is recorded`;
+      holds(byHand.has(nodeId), "the record follows the machine", what);
+      if (site.adopt(program, at)) did("adopted");
+    });
   }
 
   function morning(now: number): void {

@@ -6,6 +6,7 @@ export const RULES = [
   "the threshold is overshot by one batch at most",
   "every node ends in the state of its machine",
   "no verdict is lost",
+  "the record follows the machine",
   "no node is given up before it could reconnect",
   "a rollback leaves no node on the target",
   "every compensation is complete or an incident",

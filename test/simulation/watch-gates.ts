@@ -43,7 +43,7 @@ export function gatesHold(step: Step): void {
     holds(rollout.status === "rolling_back" && rollout.rollbackAllowed, rule, "nobody may go back");
     const later = table.nodes.filter((node) => node.batchIndex > launchBatch.index);
     holds(
-      later.every(({ status, previous }) => status !== "succeeded" || previous === null),
+      later.every((node) => node.status !== "succeeded" || !isOnTarget(node)),
       rule,
       "a later batch is not back",
     );

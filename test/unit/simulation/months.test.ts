@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { playMonth } from "../../simulation/month.ts";
 import { playMonths } from "../../simulation/play-seeds.ts";
 
-const MONTHS = 15;
+const MONTHS = 10;
 /** Other months with every run: a seed that breaks a rule is told with the command that replays it. */
 const FIRST = randomInt(1, 1_000_000_000);
 
@@ -14,7 +14,7 @@ test("ROLL-29: after a month of faults from a random seed every node runs the ve
     expect(ends.get(`month's rollout ${end}`), end).toBeGreaterThan(MONTHS);
   for (const deed of ["replaced", "enrolled again", "adopted", "mended", "outage"] as const)
     expect(deeds.get(deed), deed).toBeGreaterThan(MONTHS);
-  expect(deeds.get("outage of days")).toBeGreaterThan(3);
+  expect(deeds.get("outage of days")).toBeGreaterThan(1);
   expect([...nodeEnds].toSorted()).toEqual([
     "failed",
     "failed_rollback",

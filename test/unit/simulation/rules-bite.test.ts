@@ -27,6 +27,12 @@ const writing = (
   },
 });
 
+/** As if no heartbeat told what a node runs. */
+function unmeasured(rows: RolloutRows): RolloutRows {
+  const silent = (nodes: RolloutRows["batch"]) => nodes.map((node) => ({ ...node, measured: null }));
+  return { ...rows, batch: silent(rows.batch), named: silent(rows.named) };
+}
+
 const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
   ["one active rollout per profile", "the claim is not looked at", { claims: false }],
   ["no batch before its gate", "the health wait is left out", believing(() => ({ healthWaitMs: 0 }))],
@@ -138,13 +144,7 @@ const BROKEN: readonly (readonly [Rule, string, Parts])[] = [
   [
     "every node ends in the state of its machine",
     "heartbeats of nodes that were given up are not looked at",
-    {
-      decide(rows, now) {
-        const unmeasured = (nodes: RolloutRows["batch"]) =>
-          nodes.map((node) => ({ ...node, measured: null }));
-        return decideRollout({ ...rows, batch: unmeasured(rows.batch), named: unmeasured(rows.named) }, now);
-      },
-    },
+    { decide: (rows, now) => decideRollout(unmeasured(rows), now) },
   ],
   [
     "no verdict is lost",
@@ -255,6 +255,13 @@ const BROKEN_MONTHS: readonly (readonly [Rule, string, MonthParts])[] = [
           rows.batch.some((node) => node.nodeId === id && isGivenUp(node));
         return decideRollout({ ...rows, reports: rows.reports.filter(({ nodeId }) => !isLate(nodeId)) }, now);
       },
+    },
+  ],
+  [
+    "the record follows the machine",
+    "heartbeats of nodes that were given up are not looked at",
+    {
+      decide: (rows, now) => decideRollout(unmeasured(rows), now),
     },
   ],
   [
