@@ -155,8 +155,8 @@ export const AGENT = ofLayer("agent", [
     find: "if (fingerprint !== request.fingerprint)",
     replace: "if (request.fingerprint === undefined)",
     change: "the bytes that systemd runs are not compared after the start",
-    project: "integration",
-    test: "test/integration/agent-systemd/run-spec.test.ts",
+    project: "unit",
+    test: "test/unit/agent-upgrade/systemd-hold.test.ts",
   },
   {
     id: "agent-ensure-failed-rollback",

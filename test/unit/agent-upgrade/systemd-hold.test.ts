@@ -1,5 +1,5 @@
 /** The drop-in that keeps a stopped program off counts only once systemd has read it. */
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemdAdapter } from "../../../src/agent/upgrade/adapters/systemd/index.ts";
@@ -13,10 +13,13 @@ const HOLD = "90-fairlead-stopped.conf";
 let world: FakeUnit;
 /** The drop-ins that systemd has read. */
 let known: string[];
+/** Runs when systemd is asked to start the unit. */
+let atStart: () => Promise<void>;
 let m: Machine;
 beforeEach(async () => {
   world = fakeUnit();
   known = [];
+  atStart = async () => undefined;
   m = await machine(reading, { surroundings: FAKE_UNIT });
   await m.provision("1.0.0");
 });
@@ -26,8 +29,13 @@ function reading({ program, stateDir }: MachineParts) {
   if (program.runtime !== "systemd") throw new Error("not a unit");
   const systemdDir = join(stateDir, "systemd");
   const dropIns = join(systemdDir, `${program.unit}.d`);
+  const unit = pretended(world, program, async () => readFile(join(dropIns, "50-fairlead.conf"), "utf8"));
   const systemd = {
-    ...pretended(world, program, async () => readFile(join(dropIns, "50-fairlead.conf"), "utf8")),
+    ...unit,
+    start: async (...args: Parameters<typeof unit.start>) => {
+      await atStart();
+      return unit.start(...args);
+    },
     daemonReload: async () => void (known = await readdir(dropIns).catch(() => [])),
   };
   const common = { profile: PROFILE, program, stateDir, clock: systemClock };
@@ -54,5 +62,15 @@ describe("a unit that was stopped", () => {
       verdict: "FAILED_ROLLBACK",
     });
     expect(known).toContain(HOLD);
+  });
+});
+
+it("ROLL-8: a unit whose file is replaced while systemd starts it is refused: it runs other bytes than the signed ones", async () => {
+  const fingerprint = (await m.adapter().measure())!;
+  const request = { key: "k", fingerprint, run: m.program.run };
+  await m.adapter().stop(never());
+  atStart = () => writeFile(m.program.install_path, "other");
+  await expect(m.adapter().start(request, never())).rejects.toMatchObject({
+    code: "ARTIFACT_DIGEST_MISMATCH",
   });
 });
