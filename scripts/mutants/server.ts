@@ -331,8 +331,9 @@ export const SERVER = ofLayer("server", [
   {
     id: "server-settle-other",
     file: "src/server/rollout/settle.ts",
-    find: " and sa.rollout_id = ${rolloutId}\n      and sa.kind = 'upgrading'`;",
-    replace: "\n      and sa.kind = 'upgrading'`;",
+    find: "    update service_assignments sa set kind = 'settled', target_fp = r.target_binary_checksum,\n      rollback_fp = rn.previous_checksum, current_fp = null\n    from unnest(${nodeIds}::uuid[]) as q(node_id)\n    join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id\n    join rollouts r on r.id = rn.rollout_id\n    where sa.node_id = q.node_id and sa.chain_profile_id = r.chain_profile_id and sa.rollout_id = ${rolloutId}`;",
+    replace:
+      "    update service_assignments sa set kind = 'settled', target_fp = r.target_binary_checksum,\n      rollback_fp = rn.previous_checksum, current_fp = null\n    from unnest(${nodeIds}::uuid[]) as q(node_id)\n    join rollout_nodes rn on rn.rollout_id = ${rolloutId} and rn.node_id = q.node_id\n    join rollouts r on r.id = rn.rollout_id\n    where sa.node_id = q.node_id and sa.chain_profile_id = r.chain_profile_id`;",
     change: "settling overwrites the assignment of another rollout",
     project: "integration",
     test: "test/integration/rollout/settle.test.ts",
