@@ -1,4 +1,4 @@
-// The role table against the requirements' own words, written out here by role: not compared with itself.
+// The role table, written out a second time by role, so that a change of it is noticed (SNAP-4).
 
 import { expect, test } from "vitest";
 import { COMPILED_SCOPES, mayHold, SECTIONS } from "../../../src/core/snapshot/roles.ts";
