@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
 import { HeaviestFirst } from "./scripts/test/heaviest-first.ts";
-import { RUN_FOLDER_VARIABLE } from "./scripts/test/run-folder.ts";
+import { STAGE_FOLDER_VARIABLE } from "./scripts/test/stage-folder.ts";
 import { temporaryFolder } from "./scripts/test/temporary-folder.ts";
 
-// For `tmpdir()` here, in what is set up once, and in every test. `npm test` gives each run a folder of its own.
-process.env["TMPDIR"] = process.env[RUN_FOLDER_VARIABLE] ?? temporaryFolder();
+// For `tmpdir()` here, in what is set up once, and in every test. `npm test` gives each stage a folder of its own.
+process.env["TMPDIR"] = process.env[STAGE_FOLDER_VARIABLE] ?? temporaryFolder();
 
 // Tests that start real parts run in processes of their own, and no more of them than a small machine bears. A process
 // runs one file after the other: loading the server's thousand modules again for each would be a tenth of all the work.

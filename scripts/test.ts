@@ -14,7 +14,6 @@
 import { ensureMachineParts } from "./test/machine-parts.ts";
 import { report } from "./test/report.ts";
 import type { Counts, Outcome } from "./test/report.ts";
-import { removeRunFolder } from "./test/run-folder.ts";
 import { isStageName, STAGES } from "./test/stages.ts";
 import type { Stage } from "./test/stages.ts";
 
@@ -39,7 +38,6 @@ async function main(args: string[]): Promise<number> {
       ...(await Promise.all(together.map((stage) => runStage(stage, missing, args.slice(split + 1))))),
     );
   }
-  removeRunFolder();
   return report(outcomes, inCi);
 }
 

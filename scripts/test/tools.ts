@@ -6,7 +6,7 @@ import { z } from "zod";
 import { inRoot } from "../root.mjs";
 import { run } from "../run.mjs";
 import type { Counts } from "./report.ts";
-import { RUN_FOLDER_VARIABLE, runFolder, sweep } from "./run-folder.ts";
+import { inStageFolder, STAGE_FOLDER_VARIABLE } from "./stage-folder.ts";
 
 const MESSAGE_CHARS = 1500;
 
@@ -61,19 +61,13 @@ export async function vitest(
   const file = inRoot(`.cache/test/${report}.json`);
   await mkdir(inRoot(".cache/test"), { recursive: true });
   await rm(file, { force: true });
-  const ended = await runTool(
-    "vitest/vitest.mjs",
-    [
-      "run",
-      `--project=${project}`,
-      "--reporter=default",
-      "--reporter=json",
-      `--outputFile.json=${file}`,
-      ...args,
-    ],
-    { ...env, [RUN_FOLDER_VARIABLE]: runFolder() },
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+  const ended = await inStageFolder((folder) =>
+    runTool("vitest/vitest.mjs", ["run", `--project=${project}`, ...reporters, ...args], {
+      ...env,
+      [STAGE_FOLDER_VARIABLE]: folder,
+    }),
   );
-  await sweep();
   return countsOf(await readFile(file, "utf8").catch(() => undefined), ended.code);
 }
 

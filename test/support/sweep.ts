@@ -1,9 +1,9 @@
 /**
- * Takes away whatever a test run left on the machine, however it ended: `sweep.ts FOLDER`. Started by the test runner
- * after each stage that starts services.
+ * Takes away whatever a stage of the tests left on the machine, however it ended: `sweep.ts FOLDER`. Started by the test runner
+ * after each stage.
  *
- * 1. Processes, mounts and labs belong to the run when they name its folder; hosts, when no living process made them.
- * 2. Nothing of another run is touched.
+ * 1. Processes, mounts and labs belong to the stage when they name its folder; hosts, when no living process made them.
+ * 2. Nothing of another stage or run is touched.
  */
 import { mountsUnder, removeLeftOverLabs, unmount } from "./docker/left-over.ts";
 import { removeLeftOverHosts } from "./hosts/hosts.ts";
