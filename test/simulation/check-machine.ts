@@ -60,8 +60,8 @@ function unknownOf(node: NodeRow, machine: Machine): readonly Standing[] {
   switch (errorCode) {
     case "COMPENSATION_FAILED":
       return verdict === "FAILED_ROLLBACK" ? ["broken"] : [];
-    case "NODE_STEP_FAILED":
-      return foundOn(node);
+    case "NODE_STEP_FAILED": // a way back that was not launched found it on the new version
+      return node.status === "failed_rollback" ? ["target"] : foundOn(node);
     case "NODE_SILENT":
     case "GIVEN_UP":
     case "TIMEOUT": // (it never said anything again)
