@@ -129,7 +129,7 @@ export function createProgramStarter(deps: StarterDeps) {
   return {
     ensure,
     watch,
-    /** Those that wait for the gate; they are asked for once. */
+    /** Takes the programs that wait for the gate: the list is empty afterwards. */
     takeWaiting(): ProfileId[] {
       const profiles = [...waiting];
       waiting.clear();

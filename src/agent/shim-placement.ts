@@ -41,7 +41,7 @@ export function serviceOf(cgroups: string): OwnService | null {
   return null;
 }
 
-/** What a shim's command is put behind; nothing outside a service. Throws AGENT_STOP_KILLS: (2). */
+/** The prefix of a shim's command line; empty outside a service. Throws AGENT_STOP_KILLS: (2). */
 export async function shimPrefix(log: Pick<Logger, "warn">): Promise<readonly string[]> {
   const service = existsSync(SYSTEMD_BOOTED) ? await ownService() : null;
   if (service === null) return []; // (3)

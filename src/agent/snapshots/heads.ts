@@ -71,7 +71,7 @@ function heldHead(core: StoreCore): VerifiedHead | null {
   }
 }
 
-/** One that names pages which are not here says less than it must. */
+/** A head whose pages are not all stored names fewer revocations than it should. */
 export const isHeadFresh = ({ head, revoked, time }: StoreCore): boolean =>
   head !== null && revoked.missing.length === 0 && Date.parse(head.header.expires_at) > time().effective;
 

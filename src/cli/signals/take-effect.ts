@@ -26,6 +26,6 @@ export async function takeEffect<T>(
   return { now, isApplied: isApplied(now) };
 }
 
-/** What a signal's answer says: the state with the signal in it, or that it is not in it yet. */
+/** The answer to a signal: the rollout's state with the signal applied, or that it is not applied yet. */
 export const effectText = (state: string, isApplied: boolean): string =>
   isApplied ? `is noted; it is ${state}` : `is noted and not applied yet; it is still ${state}`;

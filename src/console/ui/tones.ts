@@ -59,7 +59,7 @@ export const SEVERITY_LOOKS: Record<Severity, Look> = {
   warning: look("warn", "alert", "Warning"),
 };
 
-/** What kind of trouble it is, in words; its severity gives the colour. */
+/** The category of an incident, in words; its severity gives the colour. */
 export const CATEGORY_LABELS: Record<IncidentCategory, string> = {
   upgrade_failed: "Upgrade failed",
   upgrade_rollback_failed: "Rollback failed",

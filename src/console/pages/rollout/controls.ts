@@ -74,7 +74,7 @@ function isPointless(rollout: Asked, signal: BarSignal): boolean {
   return signal === "rollback" && !mayBeOnTarget(rollout);
 }
 
-/** One that failed may run the new version all the same: the server looks. */
+/** A failed node may still run the new version: the server checks. */
 const mayBeOnTarget = ({ counters }: Asked): boolean => counters.succeeded + counters.failed > 0;
 
 type Wording = Omit<Question, "reason"> & Partial<Pick<Question, "reason">>;
