@@ -170,8 +170,8 @@ export const AGENT = ofLayer("agent", [
   {
     id: "agent-reverse-previous",
     file: "src/agent/upgrade/record-activation.ts",
-    find: 'job.direction === "reverse" ? null : await replaced(run, record)',
-    replace: "await replaced(run, record)",
+    find: 'job.direction === "reverse" ? null : await replaced(run, current, record)',
+    replace: "await replaced(run, current, record)",
     change: "a reverse keeps a previous activation to return to",
     project: "unit",
     test: "test/unit/agent-upgrade/activations.test.ts",

@@ -186,6 +186,32 @@ export function adapterContract(runtime: string, makeMachine: () => Promise<Cont
       expect(await m.configs()).toEqual({ ...BEFORE, ...AFTER });
     });
 
+    it.each([true, false])(
+      "SNAP-16: a retry that finds the target running keeps the version before it for a rollback (of the same rollout: %s)",
+      async (isRetry) => {
+        await m.upgrade(m.job({ version: "2.0.0" }));
+        const before = await m.installed();
+        const first = m.job({ version: "3.0.0", configs: AFTER });
+        await m.upgrade(first);
+        const recorded = (await readActivation(m.stateDir, PROFILE))?.previous;
+        const again = { version: "3.0.0", configs: AFTER };
+        const { rollout_id } = first;
+        const second = m.job(isRetry ? { ...again, rollout_id, attempt: 2 } : again);
+        expect(await m.upgrade(second)).toMatchObject({ verdict: "COMPLETED" });
+        expect((await readActivation(m.stateDir, PROFILE))?.previous).toEqual(recorded);
+        const back = m.job({
+          version: "2.0.0",
+          direction: "reverse",
+          rollout_id: second.rollout_id,
+          attempt: isRetry ? 2 : 1,
+        });
+        await m.loseArtifact(back);
+        expect(await m.upgrade(back)).toMatchObject({ verdict: "COMPLETED" });
+        expect([await m.installed(), await m.configs()]).toEqual([before, BEFORE]);
+        expect((await m.version()).version).toBe("2.0.0");
+      },
+    );
+
     it("SNAP-16: a reverse goes to the recorded previous state only", async () => {
       const first = m.job({ version: "2.0.0" });
       const early = m.job({ version: "1.0.0", direction: "reverse" });

@@ -41,6 +41,7 @@ const wanted = (more: Partial<Wanted> = {}): Wanted => ({
   run: run(),
   env: {},
   provisioned: run(),
+  replaced: ID,
   restart: ALWAYS,
   ...more,
 });

@@ -60,6 +60,38 @@ describe("the record of activations", () => {
     expect(await m.installed()).toBe(digestOf(helloProgram("1.0.0")));
   });
 
+  it("SNAP-16: a change of configs or arguments alone records the same bytes as the previous state", async () => {
+    const first = m.job({ version: "2.0.0", configs: CONFIGS });
+    await m.upgrade(first);
+    await m.upgrade(m.job({ version: "2.0.0", configs: { "app.toml": "level = 3\n" } }));
+    expect((await readActivation(m.stateDir, PROFILE))?.previous).toMatchObject({
+      fingerprint: first.artifact.fingerprint,
+      configs: first.configs,
+    });
+    await m.upgrade(m.job({ version: "2.0.0", configs: { "app.toml": "level = 3\n" }, env: { LEVEL: "4" } }));
+    expect((await readActivation(m.stateDir, PROFILE))?.previous).toMatchObject({
+      fingerprint: first.artifact.fingerprint,
+      run: first.run,
+    });
+  });
+
+  it("SNAP-16: a target that runs already and was never recorded is not its own previous state", async () => {
+    expect(await m.upgrade(m.job({ version: "1.0.0" }))).toMatchObject({ verdict: "COMPLETED" });
+    expect((await readActivation(m.stateDir, PROFILE))?.previous).toBeNull();
+  });
+
+  it("SNAP-16: a target that was installed by hand is recorded with the version that was recorded before it", async () => {
+    const first = m.job({ version: "2.0.0", configs: CONFIGS });
+    await m.upgrade(first);
+    await m.provision("3.0.0");
+    expect(await m.upgrade(m.job({ version: "3.0.0" }))).toMatchObject({ verdict: "COMPLETED" });
+    expect((await readActivation(m.stateDir, PROFILE))?.previous).toMatchObject({
+      fingerprint: first.artifact.fingerprint,
+      rollout_id: first.rollout_id,
+      backup: null,
+    });
+  });
+
   it("ROLL-14: a reverse fetches its bytes again when the backup is gone", async () => {
     const first = m.job({ version: "2.0.0" });
     await m.upgrade(first);

@@ -30,6 +30,8 @@ export interface Wanted {
   /** The run of a container that Fairlead did not make. */
   readonly provisioned: RunSpec;
   readonly restart: RestartPolicy;
+  /** Id of the container that a rollback would go back to. */
+  readonly replaced: string;
 }
 
 /** The body of `POST /containers/create`. */
@@ -59,7 +61,7 @@ export function cloneFor(old: Container, oldImage: Image, wanted: Wanted): Recor
       [LABELS.image]: wanted.image,
       [LABELS.run]: runLabel(run),
       [LABELS.machine]: JSON.stringify(machine),
-      [LABELS.replaced]: old.Id,
+      [LABELS.replaced]: wanted.replaced,
     },
     HostConfig: { ...hostSettings(old), RestartPolicy: NO_RESTART }, // (5)
     ...firstNetwork(old),

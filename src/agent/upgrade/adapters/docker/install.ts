@@ -3,6 +3,7 @@
  *
  * 1. Each step is found done when it is asked for again: between any two of them the agent may be killed.
  * 2. The one that makes way keeps its name plus the job's key, is off and stays off.
+ * 3. The label `replaced` names the container of the previous state, which is kept for a rollback.
  */
 import { FairleadError } from "../../../../core/errors.ts";
 import type { ArtifactRef } from "../../../../core/upgrade/job.ts";
@@ -12,7 +13,7 @@ import { cloneFor } from "./clone.ts";
 import { asideName, createNamed, inspect, isOn, rename } from "./containers.ts";
 import type { Engine } from "./engine.ts";
 import { findImage, type FoundImage, fingerprintOf, imageOf } from "./images.ts";
-import { isRunAs, keyOf } from "./labels.ts";
+import { isRunAs, keyOf, LABELS } from "./labels.ts";
 import { joinNetworks } from "./networks.ts";
 import { type NoteBook, withOne } from "./notes.ts";
 import { keepOff, wantedRestart } from "./restart-policy.ts";
@@ -89,6 +90,14 @@ async function aside({ engine, program }: InstallDeps, key: string): Promise<Con
   );
 }
 
+/** A retry that finds its target in place: a rollback goes to the container that the target replaced. (3) */
+const isSame = (
+  old: Container,
+  image: FoundImage,
+  { run }: InstallRequest,
+  program: DockerProgram,
+): boolean => old.Image === image.id && isRunAs(old, program.run, run);
+
 async function create(
   deps: InstallDeps,
   { old, image, request }: { old: Container; image: FoundImage; request: InstallRequest },
@@ -104,6 +113,7 @@ async function create(
     env: program.env,
     provisioned: program.run,
     restart: await wantedRestart(old, notes),
+    replaced: isSame(old, image, request, program) ? (old.Config.Labels[LABELS.replaced] ?? old.Id) : old.Id,
   });
   signal.throwIfAborted();
   return createNamed(engine, program.container, body, signal);

@@ -21,7 +21,7 @@ export const LABELS = {
   image: "io.fairlead.image",
   run: "io.fairlead.run",
   machine: "io.fairlead.machine",
-  /** The id of the container whose place it took. */
+  /** The id of the container that a rollback goes back to: the newest before it with another image or run. */
   replaced: "io.fairlead.replaced",
 } as const;
 

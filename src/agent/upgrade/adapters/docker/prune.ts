@@ -1,6 +1,6 @@
 /**
- * What earlier upgrades left in the engine: kept are the program's container and the one whose place it took, which
- * also keeps that one's image from other people's tidying. The rest goes.
+ * What earlier upgrades left in the engine: kept are the program's container and the one that a rollback goes back to,
+ * which also keeps that one's image from other people's tidying. The rest goes.
  *
  * 1. A container goes only when this adapter set it aside, it still has the name that says so, and it is off.
  * 2. An image goes only when this adapter pulled it and no container is made of it.
