@@ -15,7 +15,7 @@ import { rootOf } from "./belief.ts";
 import { checkDownload, type Admit, type DownloadKind, type Verified } from "./check-download.ts";
 import type { StoreCore } from "./core.ts";
 import { reloadHead } from "./heads.ts";
-import { frameName, FRAME_BYTES_MAX } from "./layout.ts";
+import { frameName, FRAME_BYTES_MAX, isStoredTwice } from "./layout.ts";
 import { isHeldBack, noteRejection } from "./rejections.ts";
 import { reloadFollowing } from "./reload.ts";
 import { filesKept } from "./revoked.ts";
@@ -39,10 +39,13 @@ export async function activate(
   const { header, content, contentHash } = result;
   const [scope, version] = [header.scope_type, versionOf(header)];
   const file = frameName(scope, version);
-  await core.frames.store(file, result.stored);
+  await (isStoredTwice(scope)
+    ? core.frames.storeTwice(file, result.stored)
+    : core.frames.store(file, result.stored));
   await core.save(nextState(core, result, file)); // (1)
   core.lost.delete(scope);
   core.held.put(scope, { header, content, contentHash, version });
+  if (scope === "degraded_mode_policy") core.bound = null;
   await core.frames.sweep(filesKept(core)); // the download, and what is older than the previous one
   if (scope === "trust_bundle") await reloadHead(core);
   if (scope === "trust_bundle" || scope === "node_bootstrap") await reloadFollowing(core);

@@ -23,6 +23,10 @@ export function bundleInForce({ held, time }: StoreCore): TrustBundle | null {
 /** The last one accepted, expired or not: for what was accepted while it was in force. */
 export const lastBundle = ({ held }: StoreCore): TrustBundle | null => held.bundle()?.bundle ?? null;
 
+/** By the newest trust bundle that can be read, expired or not. */
+export const isRevokedByBundle = (core: StoreCore, signers: readonly KeyId[]): boolean =>
+  signers.some((keyId) => lastBundle(core)?.revoked_keys.includes(keyId) === true);
+
 /** The newest root set that was accepted, also when its bundle's file is damaged; before the first, the enrollment's. */
 export const rootOf = ({ identity, state }: StoreCore): RootSet => state().root ?? identity.root;
 

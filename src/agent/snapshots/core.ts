@@ -12,6 +12,7 @@ import type { VerifiedHead } from "../../trust/head.ts";
 import { timeWindow } from "../../trust/node-time.ts";
 import type { TimeWindow } from "../../trust/trusted-keys.ts";
 import type { Identity } from "../identity/store.ts";
+import type { BoundPolicy } from "./bound-policy.ts";
 import type { Frames } from "./frames.ts";
 import { createHeld } from "./held.ts";
 import type { Layout } from "./layout.ts";
@@ -50,6 +51,10 @@ export function createCore({ identity, clock, layout, frames, fs }: CoreDeps, fi
     /** What the head named as newer when the last poll ended. */
     behind: new Map<ScopeType, SnapshotVersion>(),
     head: null as VerifiedHead | null,
+    /** The last head taken, where it cannot be verified any more: it only revokes (ADR 25). */
+    remembered: null as VerifiedHead | null,
+    /** What the last accepted policy forbids, where it cannot be verified any more (ADR 25). */
+    bound: null as BoundPolicy | null,
     revoked: { list: [], missing: [] } as KnownRevoked,
     /** Whether a trust bundle was in force when the snapshots were last verified. */
     verifiedInForce: false,

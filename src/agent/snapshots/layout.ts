@@ -29,5 +29,8 @@ export function layoutIn(dataDir: string): Layout {
   };
 }
 
+/** A policy may forbid a start: the loss of its file must not allow one (ADR 25). */
+export const isStoredTwice = (scope: ScopeType): boolean => scope === "degraded_mode_policy";
+
 export const frameName = (scope: ScopeType, { epoch, version }: SnapshotVersion): string =>
   `${scope}.${epoch}.${version}.frame`;

@@ -6,7 +6,8 @@
  *    for a full one (SNAP-11). Without its trust bundle a node starts as well: it asks for one.
  * 2. A whole file that is no longer believed is out of force, and nothing older takes its place. It is not deleted.
  * 3. A degraded_mode_policy binds past the end of its trust bundle: after a reboot it is verified as of that end, or the
- *    reboot would start what the policy forbids. Its roles come with the bootstrap.
+ *    reboot would start what the policy forbids. Its roles come with the bootstrap. Where it is not believed any more,
+ *    it still forbids what it forbade (bound-policy.ts).
  */
 import { SCOPES, ScopeType } from "../../core/snapshot/scopes.ts";
 import { TrustBundle } from "../../core/snapshot/trust-bundle.ts";
@@ -14,8 +15,10 @@ import { digestOf } from "../../trust/digest.ts";
 import { verifyStored } from "../../trust/increment.ts";
 import type { SnapshotContext } from "../../trust/snapshot-subject.ts";
 import { bundleInForce, contextOf, demoAbroad, lastBundle, oneBelow } from "./belief.ts";
+import { boundPolicy } from "./bound-policy.ts";
 import type { StoreCore } from "./core.ts";
 import type { HeldSnapshot } from "./held.ts";
+import { isStoredTwice } from "./layout.ts";
 import { scopeIn, type FrameRef } from "./state.ts";
 
 type Read =
@@ -41,15 +44,23 @@ export async function reloadFollowing(core: StoreCore): Promise<void> {
 async function reload(core: StoreCore, scope: ScopeType): Promise<void> {
   const { active, previous } = scopeIn(core.state(), scope);
   core.held.drop(scope);
+  if (scope === "degraded_mode_policy") core.bound = null;
   if (active === null) return;
   const found = await read(core, scope, active, whenInForce(core, active));
   core.lost.delete(scope);
+  if (scope === "degraded_mode_policy" && found.kind !== "believed")
+    core.bound = await boundPolicy(core, active); // (3)
   if (found.kind === "believed") return core.held.put(scope, found.snapshot);
   // Without a bundle nobody is believed: whatever is wrong with it, the same one may come again.
   if (found.kind === "not believed" && scope !== "trust_bundle") return; // (2)
   core.lost.add(scope);
   if (previous === null) return;
-  const fallback = await read(core, scope, previous, { local: Infinity, effective: core.time().effective });
+  // An expired bundle is not in force, but tells whose signatures counted and which keys it revoked.
+  const time =
+    scope === "trust_bundle"
+      ? whenInForce(core, previous)
+      : { local: Infinity, effective: core.time().effective };
+  const fallback = await read(core, scope, previous, time);
   if (fallback.kind === "believed") core.held.put(scope, fallback.snapshot); // (1)
 }
 
@@ -69,8 +80,9 @@ async function read(
   ref: FrameRef,
   time: SnapshotContext["time"],
 ): Promise<Read> {
-  const bytes = await core.frames.read(ref.file);
-  if (bytes === null || digestOf(bytes) !== ref.file_digest) return { kind: "damaged" };
+  const bytes = await core.frames.read(ref.file, (read) => digestOf(read) === ref.file_digest);
+  if (bytes === null) return { kind: "damaged" };
+  if (isStoredTwice(scope)) await core.frames.storeTwice(ref.file, bytes);
   const bundle = OUTLIVES_BUNDLE.includes(scope) ? lastBundle(core) : bundleInForce(core); // (3)
   const context = contextOf(core, { bundle, accepted: () => oneBelow(ref), time });
   const result = verifyStored(bytes, scope === "trust_bundle" ? asThen(context, ref) : context);

@@ -4,10 +4,12 @@
  * 1. Until every page is here, nobody knows all that was revoked: no head counts as fresh, and what was known to be
  *    revoked before stays so.
  * 2. A page is what its digest in the signed head says, and nothing else; one that is damaged is asked for again.
- * 3. Pages that arrived before a fetch failed count at once, and the next fetch goes on behind them.
+ * 3. Pages are stored twice: a damaged file loses no revocation that was known (ADR 25). Pages that arrived before a fetch failed count at once, and the next fetch goes on behind them.
  */
 import type { Digest } from "../../core/ids.ts";
 import type { Revocation } from "../../core/snapshot/revocation.ts";
+import { digestOf } from "../../trust/digest.ts";
+import type { VerifiedHead } from "../../trust/head.ts";
 import { openPage } from "../../trust/revocation-page.ts";
 import type { StoreCore } from "./core.ts";
 import { reloadFollowing } from "./reload.ts";
@@ -20,22 +22,25 @@ export interface KnownRevoked {
 
 export const NONE_REVOKED: KnownRevoked = { list: [], missing: [] };
 
+/** The head in force; else the last one taken, which may be verifiable no more (heads.ts). */
+const revokingHead = ({ head, remembered }: StoreCore): VerifiedHead | null => head ?? remembered;
+
 const pageName = (digest: Digest): string => `revoked.${digest.slice("sha256:".length)}.page`;
 
 /** Every file that is still needed. */
 export const filesKept = (core: StoreCore): string[] => [
   ...filesOf(core.state()),
-  ...(core.head?.content.revoked_pages ?? []).map(pageName),
+  ...(revokingHead(core)?.content.revoked_pages ?? []).map(pageName),
 ];
 
 /** After the head, or a page of it, changed; answers whether what is revoked did. */
 export async function learnRevoked(core: StoreCore): Promise<boolean> {
   const before = core.revoked;
-  const { revoked = [], revoked_pages: pages = [] } = core.head?.content ?? {};
+  const { revoked = [], revoked_pages: pages = [] } = revokingHead(core)?.content ?? {};
   const list: Revocation[] = [...revoked];
   const missing: Digest[] = [];
   for (const digest of pages) {
-    const bytes = await core.frames.read(pageName(digest));
+    const bytes = await core.frames.read(pageName(digest), (read) => digestOf(read) === digest);
     const page = bytes === null ? null : openPage(digest, bytes); // (2)
     if (page === null) missing.push(digest);
     else list.push(...page);
@@ -58,7 +63,7 @@ export async function fetchRevoked(
   try {
     for (const digest of core.revoked.missing) {
       const bytes = await fetch(digest);
-      if (openPage(digest, bytes) !== null) await core.frames.store(pageName(digest), bytes); // (2)
+      if (openPage(digest, bytes) !== null) await core.frames.storeTwice(pageName(digest), bytes); // (2)
     }
   } finally {
     if (await learnRevoked(core)) await reloadFollowing(core);

@@ -17,6 +17,7 @@ import { ensureDirectory } from "../../host/files.ts";
 import type { Identity } from "../identity/store.ts";
 import { activate } from "./activate.ts";
 import { reloadWhenBackInForce } from "./back-in-force.ts";
+import { authorityEnd, type BoundPolicy } from "./bound-policy.ts";
 import { bundleInForce, membershipOf, revokedKeys } from "./belief.ts";
 import { nobodyThere, type Admit } from "./check-download.ts";
 import { claimsOf } from "./claims.ts";
@@ -83,7 +84,8 @@ export async function openSnapshotStore(
     bundle: () => bundleInForce(core),
     assignment: core.held.assignment,
     assignedUntil: () => assignedUntil(core),
-    policy: core.held.policy,
+    /** The policy in force; else the last one accepted, which then only forbids. */
+    policy: (): BoundPolicy | null => core.bound ?? core.held.policy(),
     /** What is in force of a scope. */
     content: (scope: ScopeType): Json | null => core.held.get(scope)?.content ?? null,
     membership: () => membershipOf(core),
@@ -142,11 +144,10 @@ async function noteRefused(core: StoreCore): Promise<void> {
   core.notify("head");
 }
 
-/** When the authority of the accepted assignment ends: with itself or with its trust bundle; null without one. */
-function assignedUntil({ state, held }: StoreCore): number | null {
-  const { active } = scopeIn(state(), "service_assignment");
-  if (active === null) return null;
-  return Math.min(Date.parse(active.expires_at), held.bundle()?.expiresAt ?? Infinity);
+/** Null without an assignment. */
+function assignedUntil(core: StoreCore): number | null {
+  const { active } = scopeIn(core.state(), "service_assignment");
+  return active === null ? null : authorityEnd(core, active);
 }
 
 /** What is active: where a file is damaged, what it fell back to, or nothing. */

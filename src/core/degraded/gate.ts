@@ -9,7 +9,7 @@
  *    the policy's snapshot, its time offline, its TTL and what it says of a part that is cut off.
  * 5. Starting again what last ran verified is no new authority: `continue_services` is open without a policy. A policy
  *    that does not name it forbids it. Past every bound it is still open, as a start on expired authority, unless the
- *    policy says `restart_after_expiry: never`.
+ *    policy says `restart_after_expiry: never`. A policy that is damaged may have forbidden it: closed (ADR 25).
  */
 import type { ErrorCode } from "../error-codes.ts";
 import { unreachable } from "../errors.ts";
@@ -24,8 +24,8 @@ export interface Situation {
   readonly contact: boolean;
   /** The head that is held has not expired: what was revoked is known. */
   readonly headFresh: boolean;
-  /** The `degraded_mode_policy` in force, and until when its snapshot is. */
-  readonly policy: { readonly body: DegradedBody; readonly expiresAt: number } | null;
+  /** The last `degraded_mode_policy` that was accepted, and when its authority ends. */
+  readonly policy: { readonly body: DegradedBody; readonly expiresAt: number } | "damaged" | null;
   /** Since the control plane last proved that it was there. */
   readonly offlineMs: number;
   readonly effective: number;
@@ -46,6 +46,7 @@ export type Gate =
 
 const OPEN: Gate = { kind: "open" };
 const closed = (code: ErrorCode, reason: string): Gate => ({ kind: "closed", code, reason });
+const POLICY_DAMAGED = "the degraded_mode_policy that was accepted is damaged on this disk";
 const refuse = (reason: string): Gate => closed("DEGRADED_NOT_ALLOWED", reason);
 
 /** `concerning`: the service, role, peer or endpoint that the action is about, where it is about one. */
@@ -92,6 +93,7 @@ function whileDegraded(action: DegradedAction, situation: Situation): Gate {
     return closed("AUTHORITY_REVOKED", `the permission for ${action} is revoked (signed head)`);
   if (action === "continue_services") return whileRestarting(situation);
   if (policy === null) return refuse("no degraded_mode_policy is in force");
+  if (policy === "damaged") return refuse(POLICY_DAMAGED);
   const { body, expiresAt } = policy;
   if (!body.allowed.includes(action)) return refuse(`the degraded_mode_policy does not name ${action}`);
   if (partitioned && body.when_partitioned === "hold")
@@ -103,7 +105,9 @@ function whileDegraded(action: DegradedAction, situation: Situation): Gate {
 }
 
 /** (5) */
-function whileRestarting({ policy, partitioned, effective, offlineMs, assignedUntil }: Situation): Gate {
+function whileRestarting(situation: Situation): Gate {
+  const { policy, partitioned, effective, offlineMs, assignedUntil } = situation;
+  if (policy === "damaged") return refuse(POLICY_DAMAGED);
   const ends = assignedUntil === null ? [] : [assignedUntil];
   if (policy !== null) {
     const { body, expiresAt } = policy;
