@@ -1,6 +1,6 @@
 /** One agent: enrolls once, then polls, applies, upgrades, reports and beats until told to stop. */
 import { LIMITS } from "../core/limits.ts";
-import type { PollRequest } from "../core/protocol/agent-api.ts";
+import { REVOKES_BYTES, type PollRequest } from "../core/protocol/agent-api.ts";
 import { sleep, type Clock } from "../host/clock.ts";
 import { nodeFileSystem, type FileSystemPort } from "../host/file-system-port.ts";
 import { ensureDirectory } from "../host/files.ts";
@@ -100,6 +100,7 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
     head_issued_at: snapshots.headIssuedAt(),
     resync: snapshots.resync(),
     wait_ms,
+    capabilities: [REVOKES_BYTES],
   });
 
   /** Answers whether to go on at once. */

@@ -18,6 +18,7 @@ import type { Logger } from "../host/log.ts";
 import type { Ledger } from "./authority/ledger.ts";
 import type { Contact } from "./degraded/contact.ts";
 import type { GateKeeper } from "./degraded/gate-keeper.ts";
+import { programConcerns, type Started } from "./degraded/program-concerns.ts";
 import type { Programs } from "./programs/programs.ts";
 import { ensureRunning } from "./upgrade/ensure-running.ts";
 import { noteStartedAlone } from "./upgrade/started-alone.ts";
@@ -46,9 +47,9 @@ export function createProgramStarter(deps: StarterDeps) {
   const told = new Set<ProfileId>();
 
   /** After a restart nobody knows yet whether the control plane is there: the first poll tells. */
-  async function passGate(profile: ProfileId): Promise<StartedAlone | null> {
+  async function passGate(profile: ProfileId, started: Started): Promise<StartedAlone | null> {
     await contact.settled();
-    const gate = keeper.passGate("continue_services", { kind: "service_assignment", id: profile }); // (1)
+    const gate = keeper.passGate("continue_services", ...programConcerns(profile, started)); // (1)
     return aloneBy(gate);
   }
 
@@ -72,7 +73,7 @@ export function createProgramStarter(deps: StarterDeps) {
     const [program, adapter] = [programs.config(profile), programs.adapter(profile)];
     let alone: StartedAlone | null = null;
     try {
-      const beforeStart = async () => void (alone = await passGate(profile));
+      const beforeStart = async (started: Started) => void (alone = await passGate(profile, started));
       const ensured = await ensureRunning({ profile, program, adapter, stateDir, signal, beforeStart, fs });
       told.delete(profile);
       switch (ensured.kind) {

@@ -21,12 +21,14 @@ import type { AuthorizeAgain } from "./authority/authorize-again.ts";
 import type { Ledger, PendingJob } from "./authority/ledger.ts";
 import type { Contact } from "./degraded/contact.ts";
 import type { GateKeeper } from "./degraded/gate-keeper.ts";
+import { jobConcerns } from "./degraded/program-concerns.ts";
 import type { Link } from "./link/link.ts";
 import type { Outbox } from "./link/outbox.ts";
 import { createJobLine } from "./job-line.ts";
 import { firstAnswer } from "./programs/first-answer.ts";
 import { createProgramStarter } from "./program-starter.ts";
 import type { Programs } from "./programs/programs.ts";
+import { readActivation } from "./upgrade/activations.ts";
 import { runUpgrade } from "./upgrade/executor.ts";
 import { forbidForward, leftOverJob } from "./upgrade/left-over.ts";
 import type { UpgradeDeps } from "./upgrade/run.ts";
@@ -60,13 +62,14 @@ export function createRunner(deps: RunnerDeps) {
   const starter = createProgramStarter(deps);
 
   /** After a restart nobody knows yet whether the control plane is there: the first poll tells. */
-  async function passGate(profile: ProfileId): Promise<void> {
+  async function passGate(job: UpgradeJob): Promise<void> {
     await contact.settled();
-    keeper.passGate("create_service_authority", { kind: "service_assignment", id: profile });
+    const activation = await readActivation(stateDir, job.chain_profile_id, fs);
+    keeper.passGate("create_service_authority", ...jobConcerns(job, activation));
   }
 
   /** Nothing has stopped yet: a control plane that is away for a moment is waited for before the upgrade is given up. */
-  async function passGateSoon(profile: ProfileId, signal: AbortSignal): Promise<void> {
+  async function passGateSoon(job: UpgradeJob, signal: AbortSignal): Promise<void> {
     await contact.settled();
     const end = clock.monotonic() + LIMITS.contactLostMs;
     const isAway = () => {
@@ -74,7 +77,7 @@ export function createRunner(deps: RunnerDeps) {
       return gate.kind === "closed" && (gate.code === "DEGRADED_FORBIDDEN" || gate.code === "HEAD_STALE");
     };
     while (isAway() && !signal.aborted && clock.monotonic() < end) await sleep(ASK_AGAIN_MS, signal);
-    await passGate(profile);
+    await passGate(job);
   }
 
   async function fetchConfig(ref: ConfigRef): Promise<Uint8Array> {
@@ -116,7 +119,7 @@ export function createRunner(deps: RunnerDeps) {
     const beforeAction: UpgradeDeps["beforeAction"] = async (action) => {
       if (action === "backup_state") await deps.authorizeAgain(pending, false); // (1)
       if (action !== "acquire_artifact" && action !== "stop_node") return;
-      await passGateSoon(profile, signal);
+      await passGateSoon(job, signal);
       if (action === "stop_node") await deps.authorizeAgain(pending, true); // (1)
     };
     const outcome = await runUpgrade(job, {

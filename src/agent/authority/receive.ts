@@ -7,6 +7,7 @@ import type { Clock } from "../../host/clock.ts";
 import { verifyCommand, type VerifiedCommand } from "../../trust/command.ts";
 import { verifyIntent } from "../../trust/intent.ts";
 import type { GateKeeper } from "../degraded/gate-keeper.ts";
+import { jobConcerns } from "../degraded/program-concerns.ts";
 import type { Identity } from "../identity/store.ts";
 import type { Programs } from "../programs/programs.ts";
 import type { SnapshotStore } from "../snapshots/store.ts";
@@ -43,6 +44,7 @@ export async function receiveCommand(deps: ReceiveDeps, delivery: CommandDeliver
     command = verified(deps, frame);
     const intent = verifiedIntent(deps, delivery, command);
     const profile = command.header.chain_profile_id;
+    const activation = await readActivation(deps.stateDir, profile);
     const job = authorize(command, {
       nodeId: deps.identity.node_id,
       clusterId: deps.identity.cluster_id,
@@ -55,9 +57,9 @@ export async function receiveCommand(deps: ReceiveDeps, delivery: CommandDeliver
       proof: delivery.proof,
       ledger: ledger.profile(profile),
       installed: await deps.programs.measure(profile),
-      activation: await readActivation(deps.stateDir, profile),
+      activation,
     });
-    deps.keeper.passGate("create_service_authority", { kind: "service_assignment", id: profile });
+    deps.keeper.passGate("create_service_authority", ...jobConcerns(job, activation));
     const pending = { job, delivery };
     const seen = intent === null ? null : { serial: intent.intent.serial, digest: intent.digest };
     await deps.snapshots.raiseFloor(command.header.issued_at);

@@ -10,9 +10,9 @@ import type { SnapshotStore } from "../snapshots/store.ts";
 import type { Contact } from "./contact.ts";
 
 export interface GateKeeper {
-  ask(action: Action, concerning?: Revocation): Gate;
+  ask(action: Action, ...concerning: readonly Revocation[]): Gate;
   /** Throws what closes the gate: AUTHORITY_REVOKED, HEAD_STALE or one of the DEGRADED codes. */
-  passGate(action: Action, concerning?: Revocation): Extract<Gate, { kind: "open" }>;
+  passGate(action: Action, ...concerning: readonly Revocation[]): Extract<Gate, { kind: "open" }>;
   situation(): Situation;
 }
 
@@ -34,13 +34,13 @@ export function createGateKeeper(snapshots: SituationSource, contact: Contact): 
     refusedByControlPlane: snapshots.isRefused(),
     partitioned: contact.isPartitioned(),
   });
-  const ask = (action: Action, concerning?: Revocation): Gate =>
-    gate(action, situation(), concerning ?? null);
+  const ask = (action: Action, ...concerning: readonly Revocation[]): Gate =>
+    gate(action, situation(), ...concerning);
   return {
     ask,
     situation,
-    passGate(action, concerning) {
-      const answer = ask(action, concerning);
+    passGate(action, ...concerning) {
+      const answer = ask(action, ...concerning);
       if (answer.kind === "closed") throw new FairleadError(answer.code, answer.reason, { action });
       return answer;
     },

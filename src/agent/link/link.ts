@@ -13,7 +13,7 @@ import {
 import { withStorableText } from "../../core/text.ts";
 import { jsonOf, type HttpRequest, type HttpTarget } from "../../host/bounded-http.ts";
 import type { Identity } from "../identity/store.ts";
-import { createHeartbeatFallback } from "./older-server.ts";
+import { createHeartbeatFallback, createPollFallback } from "./older-server.ts";
 import { openReplicas } from "./replicas.ts";
 
 const PAGE_BYTES_MAX = 256 * 1024;
@@ -48,15 +48,18 @@ export function openLink(
     send(path, { method: "POST", json: withStorableText(json), ...more });
 
   const withHeartbeat = createHeartbeatFallback();
+  const withPoll = createPollFallback();
 
   return {
     async poll(request, signal) {
       const timeoutMs = request.wait_ms + 10_000;
-      const response = await post("/agent/v1/poll", request, {
-        signal,
-        timeoutMs,
-        maxResponseBytes: LIMITS.pollAnswerBytesMax,
-      });
+      const response = await withPoll(request, (accepted) =>
+        post("/agent/v1/poll", accepted, {
+          signal,
+          timeoutMs,
+          maxResponseBytes: LIMITS.pollAnswerBytesMax,
+        }),
+      );
       if (response.status === 204) return null;
       const parsed = PollResponse.safeParse(jsonOf(response));
       if (!parsed.success)

@@ -1,32 +1,38 @@
 /**
- * Heartbeats to a control plane of before the optional fields of a heartbeat: it reads strictly and refuses the whole.
+ * Messages to a control plane of before their optional fields: it reads strictly and refuses the whole.
  *
- * 1. After such a refusal the heartbeat is repeated once without the fields; accepted so, the next ones go without too.
- * 2. The whole heartbeat is tried again from time to time: the control plane may have been upgraded.
+ * 1. After such a refusal the message is repeated once without the fields; accepted so, the next ones go without too.
+ * 2. The whole message is tried again from time to time: the control plane may have been upgraded.
  */
 import { FairleadError } from "../../core/errors.ts";
-import type { Heartbeat } from "../../core/protocol/agent-api.ts";
+import type { Heartbeat, PollRequest } from "../../core/protocol/agent-api.ts";
 
-/** About ten minutes of heartbeats. */
-const HEARTBEATS_UNTIL_WHOLE = 20;
+/** About ten minutes of heartbeats or of polls. */
+const MESSAGES_UNTIL_WHOLE = 20;
 
-export function createHeartbeatFallback() {
+function createFallback<Message>(withoutNewerFields: (message: Message) => Message) {
   let without = 0;
-  return async (heartbeat: Heartbeat, send: (heartbeat: Heartbeat) => Promise<void>): Promise<void> => {
+  return async <Answer>(message: Message, send: (message: Message) => Promise<Answer>): Promise<Answer> => {
     if (without > 0) {
       without -= 1; // (2)
-      return send(withoutNewerFields(heartbeat));
+      return send(withoutNewerFields(message));
     }
     try {
-      await send(heartbeat);
+      return await send(message);
     } catch (error) {
       if (!(error instanceof FairleadError) || error.code !== "INVALID_INPUT") throw error;
-      await send(withoutNewerFields(heartbeat));
-      without = HEARTBEATS_UNTIL_WHOLE; // (1)
+      const answer = await send(withoutNewerFields(message));
+      without = MESSAGES_UNTIL_WHOLE; // (1)
+      return answer;
     }
   };
 }
 
-function withoutNewerFields({ instance: _instance, programs, ...rest }: Heartbeat): Heartbeat {
-  return { ...rest, programs: programs.map(({ started_alone: _startedAlone, ...program }) => program) };
-}
+export const createHeartbeatFallback = () =>
+  createFallback<Heartbeat>(({ instance: _instance, programs, ...rest }) => ({
+    ...rest,
+    programs: programs.map(({ started_alone: _startedAlone, ...program }) => program),
+  }));
+
+export const createPollFallback = () =>
+  createFallback<PollRequest>(({ capabilities: _capabilities, ...poll }) => poll);

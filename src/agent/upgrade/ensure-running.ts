@@ -7,6 +7,7 @@
 import { FairleadError } from "../../core/errors.ts";
 import type { Digest, ProfileId } from "../../core/ids.ts";
 import type { FileSystemPort } from "../../host/file-system-port.ts";
+import type { Started } from "../degraded/program-concerns.ts";
 import type { ProgramConfig } from "../programs/config.ts";
 import { readActivation } from "./activations.ts";
 import { readCheckpoint } from "./checkpoints.ts";
@@ -26,7 +27,7 @@ export interface EnsureRunningDeps {
   readonly stateDir: string;
   readonly signal: AbortSignal;
   /** Throws to forbid a start; asked only when there is something to start. */
-  readonly beforeStart?: () => Promise<void>;
+  readonly beforeStart?: (started: Started) => Promise<void>;
   readonly fs?: FileSystemPort;
 }
 
@@ -61,7 +62,7 @@ export async function ensureRunning(deps: EnsureRunningDeps): Promise<EnsureRunn
     return { kind: "drifted", installed, activated: record.current.fingerprint }; // (2)
   }
   const run = record?.current.run ?? program.run;
-  await beforeStart?.();
+  await beforeStart?.({ fingerprint: installed, run });
   await adapter.start({ key: record?.key ?? PROVISIONED_KEY, fingerprint: installed, run }, signal);
   return { kind: "started" };
 }

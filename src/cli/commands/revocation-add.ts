@@ -8,7 +8,7 @@ import type { Call, Result } from "../call.ts";
 import { pathOf } from "../model/kind.ts";
 import { revocationWords } from "../model/revocation-text.ts";
 import { optionsOf } from "../options.ts";
-import { resolveNode } from "../resolve.ts";
+import { resolveNode, resolveRollout } from "../resolve.ts";
 import { withSession } from "../session.ts";
 
 const Options = z.object({
@@ -35,6 +35,8 @@ export const run = (call: Call): Promise<Result> =>
 /** People say names; heads carry ids. */
 async function subjectOf(api: Api, kind: LiftableKind, word: string): Promise<string> {
   if (kind === "peer") return (await resolveNode(api, word)).id;
+  if ((kind === "artifact" || kind === "run") && !word.startsWith("sha256:"))
+    return (await resolveRollout(api, word)).id;
   if (kind !== "storage_endpoint" || /^[0-9a-f-]{36}$/.test(word)) return word;
   return (await api.get(pathOf("storage-endpoint", word), RESOURCE_VIEWS["storage-endpoint"])).id;
 }

@@ -75,7 +75,11 @@ function remedyOf(kind: RevocationView["kind"], seq: number): string {
   if (kind === "signing_key") return "";
   if (kind === "node_identity")
     return "; every request of this node is refused; a new token enrolls the machine as a new node";
-  return `; given back by \`fairlead revocation lift ${seq}\``;
+  const effect =
+    kind === "artifact" || kind === "run"
+      ? "; the node takes no command for it and does not start it again"
+      : "";
+  return `${effect}; given back by \`fairlead revocation lift ${seq}\``;
 }
 
 function scopeText(

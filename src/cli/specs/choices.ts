@@ -20,6 +20,8 @@ export const LIFTABLE_KINDS = [
   "peer",
   "storage_endpoint",
   "degraded_permission",
+  "artifact",
+  "run",
 ] as const;
 export const REVOCATION_KINDS = ["signing_key", "node_identity", ...LIFTABLE_KINDS] as const;
 export const DEGRADED_ACTIONS = [

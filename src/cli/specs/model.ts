@@ -48,13 +48,14 @@ export const MODEL_COMMANDS: readonly CommandSpec[] = [
   },
   {
     path: "revocation add",
-    about: "take a role, a service, a peer, a storage endpoint or a degraded permission back",
+    about:
+      "take a role, a service, a peer, a storage endpoint, a degraded permission, an artifact or a run back",
     remote: true,
     arguments: [
       { name: "<kind>", about: "what is taken back", choices: LIFTABLE_KINDS },
       {
         name: "<what>",
-        about: `a role, a chain profile, a node, a storage endpoint, or one of ${DEGRADED_ACTIONS.join(", ")}`,
+        about: `a role, a chain profile, a node, a storage endpoint, one of ${DEGRADED_ACTIONS.join(", ")}; of an artifact its fingerprint, of a run its digest, of both a rollout that names it`,
       },
     ],
     options: [
@@ -64,6 +65,7 @@ export const MODEL_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'fairlead revocation add peer edge-7 --reason "disk stolen"',
       "fairlead revocation add degraded_permission continue_services --node edge-7",
+      'fairlead revocation add artifact 0b4f --reason "2.1.0 corrupts its store"',
     ],
     load: () => import("../commands/revocation-add.ts"),
   },

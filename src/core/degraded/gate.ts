@@ -49,8 +49,8 @@ const closed = (code: ErrorCode, reason: string): Gate => ({ kind: "closed", cod
 const POLICY_DAMAGED = "the degraded_mode_policy that was accepted is damaged on this disk";
 const refuse = (reason: string): Gate => closed("DEGRADED_NOT_ALLOWED", reason);
 
-/** `concerning`: the service, role, peer or endpoint that the action is about, where it is about one. */
-export function gate(action: Action, situation: Situation, concerning: Revocation | null = null): Gate {
+/** `concerning`: the service, artifact, run, role, peer or endpoint that the action is about. */
+export function gate(action: Action, situation: Situation, ...concerning: readonly Revocation[]): Gate {
   const revocation = revokedFor(situation, concerning);
   if (revocation !== null) return closed("AUTHORITY_REVOKED", revocation); // (2)
   const { contact, headFresh } = situation;
@@ -68,14 +68,14 @@ export function gate(action: Action, situation: Situation, concerning: Revocatio
 
 function revokedFor(
   { nodeId, revoked, refusedByControlPlane }: Situation,
-  concerning: Revocation | null,
+  concerning: readonly Revocation[],
 ): string | null {
   if (refusedByControlPlane) return "this node is revoked (control-plane status)";
   const isRevoked = (what: Revocation) =>
     revoked.some(({ kind, id }) => kind === what.kind && id === what.id);
   if (isRevoked({ kind: "node_identity", id: nodeId })) return "this node is revoked (signed head)";
-  if (concerning === null || !isRevoked(concerning)) return null;
-  return `${concerning.kind} ${concerning.id} is revoked (signed head)`;
+  const taken = concerning.find(isRevoked);
+  return taken === undefined ? null : `${taken.kind} ${taken.id} is revoked (signed head)`;
 }
 
 /** Root keys prove themselves, and a head may be readable only with the keys that the new bundle brings. */

@@ -121,7 +121,11 @@ export const SNAPSHOT_CODES = {
     "denied",
     "The bound of the degraded_mode_policy or of its snapshot has passed: restore the connection.",
   ),
-  AUTHORITY_REVOKED: code(409, "denied", "It was revoked for this node: see `fairlead snapshot explain`."),
+  AUTHORITY_REVOKED: code(
+    409,
+    "denied",
+    "It was revoked: see `fairlead revocation list`, and for one node `fairlead snapshot explain`.",
+  ),
 
   // Keys
   KEY_NOT_CONFIRMED: code(

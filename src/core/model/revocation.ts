@@ -1,7 +1,7 @@
 /** What an operator may take back and give again by hand (SNAP-10). Keys and node identities have commands of their own. */
 import { z } from "zod";
 import { DegradedAction } from "../degraded/actions.ts";
-import { NodeId, ProfileId, Uuid } from "../ids.ts";
+import { Digest, NodeId, ProfileId, RolloutId, Uuid } from "../ids.ts";
 import { LIMITS } from "../limits.ts";
 import { NodeRole } from "../snapshot/scopes.ts";
 
@@ -12,6 +12,10 @@ const SUBJECTS = {
   peer: NodeId,
   storage_endpoint: Uuid,
   degraded_permission: DegradedAction,
+  /** A fingerprint, or the rollout that names it. */
+  artifact: z.union([Digest, RolloutId]),
+  /** The digest of arguments, environment and user, or the rollout that names them. */
+  run: z.union([Digest, RolloutId]),
 } as const;
 export type LiftableKind = keyof typeof SUBJECTS;
 export const LIFTABLE_KINDS = Object.keys(SUBJECTS) as [LiftableKind, ...LiftableKind[]];
@@ -32,5 +36,7 @@ export const RevocationRequest = z.discriminatedUnion("kind", [
   entry("peer"),
   entry("storage_endpoint"),
   entry("degraded_permission"),
+  entry("artifact"),
+  entry("run"),
 ]);
 export type RevocationRequest = z.infer<typeof RevocationRequest>;

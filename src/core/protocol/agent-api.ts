@@ -51,6 +51,9 @@ export const RenewResponse = z.strictObject({ certificate_chain: z.string() });
 export const AppliedVersions = z.partialRecord(ScopeType, SnapshotVersion);
 export type AppliedVersions = z.infer<typeof AppliedVersions>;
 
+/** The agent reads heads that revoke artifacts and runs; one that does not say so gets heads without them. */
+export const REVOKES_BYTES = "revokes_bytes";
+
 export const PollRequest = z.strictObject({
   have: AppliedVersions,
   /** Highest command sequence that the agent holds durably. */
@@ -62,6 +65,8 @@ export const PollRequest = z.strictObject({
   /** Scopes whose increments were refused here: only a full snapshot helps. */
   resync: z.array(ScopeType).max(9).default([]),
   wait_ms: z.int().min(0).max(LIMITS.pollWaitMaxMs),
+  /** What the agent reads beyond the first form of signed content. Unknown ones are passed over. */
+  capabilities: z.array(LongText(50)).max(50).optional(),
 });
 export type PollRequest = z.infer<typeof PollRequest>;
 

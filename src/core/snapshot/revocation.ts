@@ -1,4 +1,7 @@
-/** What can be taken back (SNAP-10): the seven kinds, as they stand in a head for the one node they concern. */
+/**
+ * What can be taken back (SNAP-10): the source's seven kinds, an artifact and a run, as they stand in a head for the one
+ * node they concern.
+ */
 import { z } from "zod";
 
 export const REVOCATION_KINDS = [
@@ -9,17 +12,22 @@ export const REVOCATION_KINDS = [
   "peer",
   "storage_endpoint",
   "degraded_permission",
+  "artifact",
+  "run",
 ] as const;
 export const RevocationKind = z.enum(REVOCATION_KINDS);
 export type RevocationKind = z.infer<typeof RevocationKind>;
 
-/** `id`: a key id, node id, role, profile, endpoint id or degraded action, by its kind. */
+/** Kinds that agents before `REVOKES_BYTES` do not read: a head that names one is refused by them as a whole. */
+export const NEWER_KINDS: readonly RevocationKind[] = ["artifact", "run"];
+
+/** `id`: a key id, node id, role, profile, endpoint id, degraded action, fingerprint or run digest, by its kind. */
 export const Revocation = z.strictObject({
   kind: RevocationKind,
   id: z
     .string()
     .max(100)
-    .regex(/^[A-Za-z0-9._-]+$/),
+    .regex(/^[A-Za-z0-9._:-]+$/),
 });
 export type Revocation = z.infer<typeof Revocation>;
 

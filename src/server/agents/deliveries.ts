@@ -15,7 +15,7 @@ import { bundleInStep, type BundleSource } from "../keys/bundle-in-step.ts";
 import { bundlesAfter } from "../snapshots/bundles.ts";
 import { putTogether } from "./answer.ts";
 import { createBatcher } from "./batcher.ts";
-import { isHeadDue, mayLackRevocation, signHeadFor } from "./heads.ts";
+import { isHeadDue, mayLackRevocation, signHeadFor, type HeadReader } from "./heads.ts";
 import { createRevokedReader, type RevokedReader } from "./revoked.ts";
 import { findSnapshots, type SnapshotRow } from "./snapshot-rows.ts";
 import type { Standing } from "./standings.ts";
@@ -28,6 +28,8 @@ export interface DeliveryQuery {
   readonly serials: PollRequest["intent_serials"];
   readonly headIssuedAt: number | null;
   readonly resync: PollRequest["resync"];
+  /** `newer` unless the poll says less. */
+  readonly reader?: HeadReader;
 }
 
 export interface Delivery {
@@ -63,13 +65,13 @@ export function createDeliveryFinder(
       }));
       const rows = await findSnapshots(db, asked, bundle);
       const sign = mayDate ? signHeadFor(signing, bundle, time) : null;
-      return asked.map(({ nodeId, have, mark, headIssuedAt, head }, at) => {
+      return asked.map(({ nodeId, have, mark, headIssuedAt, head, reader }, at) => {
         const own = rows[at]!;
         const bundles = bundlesAfter(bundle, have.trust_bundle ?? NONE);
         const sent = commands.get(nodeId) ?? [];
         const void_intents = (voids.get(nodeId) ?? []).slice(-VOID_INTENTS_MAX);
         const { answer, isCut } = putTogether(own, bundles, {
-          head: head && sign !== null ? sign(nodeId, own) : null,
+          head: head && sign !== null ? sign(nodeId, own, reader) : null,
           commands: sent.map(({ delivery }) => delivery),
           void_intents,
         });

@@ -7,6 +7,7 @@
  */
 import type { NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { REVOKES_BYTES } from "../../core/protocol/agent-api.ts";
 import type { HeadContent } from "../../core/snapshot/head.ts";
 import type { Revocation } from "../../core/snapshot/revocation.ts";
 import { signHead } from "../../trust/head.ts";
@@ -18,12 +19,21 @@ import type { SnapshotRow } from "./snapshot-rows.ts";
 /** No transaction is left waiting for longer: see `openDatabase`. */
 const COMMIT_MAX_MS = 15_000;
 
+/** `older`: an agent that refuses a head with a kind of revocation that it does not know. */
+export type HeadReader = "newer" | "older";
+
+export const headReader = (capabilities: readonly string[] = []): HeadReader =>
+  capabilities.includes(REVOKES_BYTES) ? "newer" : "older";
+
 export interface AuthorityTime {
   readonly now: number;
   /** When something was last revoked for the node or for everyone; minus infinity where nothing was. */
   newestAt(nodeId: NodeId): number;
-  /** All that was revoked for it, as a head names it. */
-  paged(nodeId: NodeId): { readonly rest: readonly Revocation[]; readonly pages: readonly SealedPage[] };
+  /** All that was revoked for it, as a head names it: without the kinds that an older agent does not read. */
+  paged(
+    nodeId: NodeId,
+    reader?: HeadReader,
+  ): { readonly rest: readonly Revocation[]; readonly pages: readonly SealedPage[] };
 }
 
 export function isHeadDue(
@@ -43,12 +53,12 @@ export const mayLackRevocation = (
 export function signHeadFor(authority: Authority, bundle: StoredBundle, { now, paged }: AuthorityTime) {
   const { epoch, version, contentHash } = bundle;
   const signers = signersAt(authority, now);
-  return (nodeId: NodeId, rows: readonly SnapshotRow[]): string => {
+  return (nodeId: NodeId, rows: readonly SnapshotRow[], reader?: HeadReader): string => {
     const scopes: HeadContent["scopes"] = {};
     for (const row of rows)
       scopes[row.scope] = { content_hash: row.contentHash, epoch: row.epoch, version: row.version };
     scopes.trust_bundle = { content_hash: contentHash, epoch, version };
-    const { rest, pages } = paged(nodeId);
+    const { rest, pages } = paged(nodeId, reader);
     const content: HeadContent = {
       revoked: [...rest],
       scopes,

@@ -4,18 +4,27 @@
  * 1. The cached set is stale when the key of its rows changed: their count, the newest and the sum of their numbers, the
  *    newest date. A row may be committed after one with a higher number, and a date that was ahead is corrected.
  * 2. A head names all of it: what is too much for the head stands in pages, which are the same for every node.
+ * 3. An older agent refuses a head with a kind that it does not know: its heads and pages leave those kinds out.
  */
 import { FairleadError } from "../../core/errors.ts";
 import type { Digest, NodeId } from "../../core/ids.ts";
-import { pageRevocations, REVOCATION_PAGES_MAX, type Revocation } from "../../core/snapshot/revocation.ts";
+import {
+  NEWER_KINDS,
+  pageRevocations,
+  REVOCATION_PAGES_MAX,
+  type Revocation,
+} from "../../core/snapshot/revocation.ts";
 import { sealPage, type SealedPage } from "../../trust/revocation-page.ts";
 import type { Database } from "../db/database.ts";
-import type { AuthorityTime } from "./heads.ts";
+import type { AuthorityTime, HeadReader } from "./heads.ts";
 
-export interface PagedSet {
-  readonly newestAt: number;
+interface Named {
   readonly rest: readonly Revocation[];
   readonly pages: readonly SealedPage[];
+}
+
+interface PagedSet extends Readonly<Record<HeadReader, Named>> {
+  readonly newestAt: number;
 }
 
 export interface RevokedReader {
@@ -31,7 +40,8 @@ interface Row {
   readonly at: Date;
 }
 
-const NOTHING: PagedSet = { newestAt: -Infinity, rest: [], pages: [] };
+const NOTHING_NAMED: Named = { rest: [], pages: [] };
+const NOTHING: PagedSet = { newestAt: -Infinity, newer: NOTHING_NAMED, older: NOTHING_NAMED };
 
 export function createRevokedReader(db: Database): RevokedReader {
   let kept = { key: "", set: NOTHING };
@@ -68,9 +78,9 @@ export function createRevokedReader(db: Database): RevokedReader {
     return {
       now: seen!.now.getTime(),
       newestAt: (nodeId) => Math.max(ownSet(nodeId).newestAt, all.newestAt),
-      paged: (nodeId) => ({
-        rest: [...ownSet(nodeId).rest, ...all.rest],
-        pages: [...ownSet(nodeId).pages, ...all.pages],
+      paged: (nodeId, reader = "newer") => ({
+        rest: [...ownSet(nodeId)[reader].rest, ...all[reader].rest],
+        pages: [...ownSet(nodeId)[reader].pages, ...all[reader].pages],
       }),
     };
   }
@@ -78,7 +88,8 @@ export function createRevokedReader(db: Database): RevokedReader {
   return {
     read,
     async page(nodeId, digest) {
-      const { pages } = (await read([nodeId])).paged(nodeId);
+      const { paged } = await read([nodeId]);
+      const pages = [...paged(nodeId, "newer").pages, ...paged(nodeId, "older").pages];
       const found = pages.find((page) => page.digest === digest);
       if (found === undefined) throw new FairleadError("NOT_FOUND", "no head of this node names such a page");
       return found.bytes;
@@ -88,13 +99,19 @@ export function createRevokedReader(db: Database): RevokedReader {
 
 function pagedSet(oldestFirst: readonly Row[]): PagedSet {
   if (oldestFirst.length === 0) return NOTHING;
-  const { pages, rest } = pageRevocations(oldestFirst.map(({ kind, id }) => ({ id, kind })));
-  if (pages.length > REVOCATION_PAGES_MAX / 2)
-    throw new FairleadError("INTERNAL", `${oldestFirst.length} revocations are more than a head can name`);
+  const older = oldestFirst.filter(({ kind }) => !NEWER_KINDS.includes(kind)); // (3)
+  const newer = named(oldestFirst);
   return {
     // By date, not by number: a transaction may commit later than one that began after it.
     newestAt: oldestFirst.reduce((newest, { at }) => Math.max(newest, at.getTime()), -Infinity),
-    rest,
-    pages: pages.map(sealPage), // (2)
+    newer,
+    older: older.length === oldestFirst.length ? newer : named(older),
   };
+}
+
+function named(oldestFirst: readonly Row[]): Named {
+  const { pages, rest } = pageRevocations(oldestFirst.map(({ kind, id }) => ({ id, kind })));
+  if (pages.length > REVOCATION_PAGES_MAX / 2)
+    throw new FairleadError("INTERNAL", `${oldestFirst.length} revocations are more than a head can name`);
+  return { rest, pages: pages.map(sealPage) }; // (2)
 }

@@ -7,6 +7,7 @@ import { keepJsonBytes } from "../api/json-bytes.ts";
 import { parseBody } from "../api/parse-body.ts";
 import type { Database } from "../db/database.ts";
 import type { DeliveryQuery, FindDelivery } from "./deliveries.ts";
+import { headReader } from "./heads.ts";
 import { receivedHeartbeat } from "./heartbeat-body.ts";
 import type { StoreHeartbeat } from "./heartbeats.ts";
 import type { HeldParcels } from "./parcels.ts";
@@ -75,11 +76,13 @@ async function poll(
   deps: AgentRoutesDeps,
   waiter: Waiter,
   nodeId: NodeId,
-  { have, command_mark: mark, intent_serials: serials, head_issued_at, resync, wait_ms }: PollRequest,
+  request: PollRequest,
 ): Promise<PollResponse | Uint8Array | null> {
+  const { have, command_mark: mark, intent_serials: serials, head_issued_at, resync, wait_ms } = request;
   const until = deps.now() + wait_ms;
   const headIssuedAt = head_issued_at === null ? null : Date.parse(head_issued_at);
-  const query = { nodeId, have, mark, serials, headIssuedAt, resync };
+  const reader = headReader(request.capabilities);
+  const query = { nodeId, have, mark, serials, headIssuedAt, resync, reader };
   for (;;) {
     const isCurrent = deps.standings.isCurrent(query);
     const answer = isCurrent ? null : (deps.parcels.take(query) ?? (await look(deps, query)));

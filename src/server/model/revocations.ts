@@ -4,10 +4,12 @@
  */
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
-import type { NodeId } from "../../core/ids.ts";
+import { Digest, type NodeId } from "../../core/ids.ts";
 import { LIFTABLE_KINDS, type RevocationRequest } from "../../core/model/revocation.ts";
 import { RevocationView } from "../../core/protocol/model-api.ts";
 import { REQUESTED_REVOCATIONS_MAX, type RevocationKind } from "../../core/snapshot/revocation.ts";
+import type { RunSpec } from "../../core/upgrade/job.ts";
+import { runDigest } from "../../trust/intent.ts";
 import { decodeCursor, encodeCursor } from "../api/cursor.ts";
 import type { Page } from "../api/ports.ts";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
@@ -40,11 +42,12 @@ export async function listRevocations(
 /** Asked for twice, it stands once. */
 export async function addRevocation(
   db: Database,
-  { kind, subject, node_id, reason }: RevocationRequest,
+  { kind, subject: named, node_id, reason }: RevocationRequest,
   actor: string,
 ): Promise<{ readonly revocation: RevocationView; readonly created: boolean }> {
   return db.begin(async (tx) => {
     await lockModel(tx);
+    const subject = await subjectOf(tx, kind, named);
     await checkExists(tx, kind, subject, node_id);
     const [made] = await tx<{ seq: number }[]>`
       insert into authority_revocations (kind, subject, node_id, reason, actor)
@@ -85,6 +88,18 @@ export async function liftRevocation(db: Database, seq: number, actor: string): 
     await tx`delete from authority_revocations where seq = ${seq}`;
     await appendEvents(tx, [{ kind: "authority.restored", node_id, actor, data: { kind, subject } }]);
   });
+}
+
+/** A rollout stands for the artifact that it brings, or for how that runs. */
+async function subjectOf(tx: Transaction, kind: RevocationRequest["kind"], named: string): Promise<string> {
+  if ((kind !== "artifact" && kind !== "run") || Digest.safeParse(named).success) return named;
+  const [rollout] = await tx<{ target_binary_checksum: Digest; run: RunSpec }[]>`
+    select target_binary_checksum, run from rollouts where id = ${named}`;
+  if (rollout === undefined)
+    throw new FairleadError("INVALID_INPUT", `body.subject: there is no rollout ${named}`, {
+      field: "body.subject",
+    });
+  return kind === "artifact" ? rollout.target_binary_checksum : runDigest(rollout.run);
 }
 
 async function checkExists(

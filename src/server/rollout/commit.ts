@@ -22,6 +22,7 @@ import type { LoadedRollout } from "./load.ts";
 import { failureEvent, failureIncidents, markFailed, notLaunched, notSettled } from "./node-failures.ts";
 import { draftParcel, type ParcelDrafts } from "./parcel.ts";
 import { countRestartsFromNow } from "./restarts.ts";
+import { revokedLaunches } from "./revoked-bytes.ts";
 import { settleNodes } from "./settle.ts";
 import { noteUnsettled } from "./unsettled.ts";
 import { notifyNodes } from "./wake.ts";
@@ -50,8 +51,14 @@ export async function commitDecision(
     () => lockNodes(tx, moved),
     () => isolated(tx, touched, (part, some) => settleNodes(part, authority, id, some, now)),
   );
-  const launched = await isolated(tx, launches, (part, some) => launchNodes(part, authority, id, some, now));
-  const failures = [...launched.failed.map(notLaunched), ...published.failed.map(notSettled)];
+  const revoked = await revokedLaunches(tx, id, launches);
+  const refused = new Set(revoked.map(({ item }) => item));
+  const allowed = launches.filter((launch) => !refused.has(launch));
+  const launched = await isolated(tx, allowed, (part, some) => launchNodes(part, authority, id, some, now));
+  const failures = [
+    ...[...revoked, ...launched.failed].map(notLaunched),
+    ...published.failed.map(notSettled),
+  ];
   await markFailed(tx, id, failures, now);
   await noteUnsettled(tx, id, [
     ...decision.nodes,

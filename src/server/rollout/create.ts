@@ -19,6 +19,7 @@ import { eligibleNodes } from "./eligible-nodes.ts";
 import { insertNodes, insertRollout, type Membership } from "./insert.ts";
 import { checkRules, prepareRollout, type PreparedRollout, type PrepareDeps } from "./prepare.ts";
 import { lockProfiles, refuseSecondActive } from "./profile-claim.ts";
+import { refuseRevoked } from "./revoked-bytes.ts";
 import { insertConfigs } from "./rollout-configs.ts";
 
 export interface CreateDeps extends PrepareDeps {
@@ -50,6 +51,11 @@ export async function placeRollout(
   membership: Membership | null,
 ): Promise<NodeId[]> {
   const nodes = await eligibleNodes(tx, request);
+  await refuseRevoked(
+    tx,
+    { fingerprint: checksum, run: proposal.run },
+    nodes.map(({ id }) => id),
+  );
   const configs = new Map(nodes.map((node) => [node.id, files.of(node)]));
   if (request.source_version === proposal.targetVersion) {
     const changing = nodes.map((node) => ({ ...node, configs: configs.get(node.id)!.all }));

@@ -1,4 +1,4 @@
-// An agent beside a control plane of before the optional fields of a heartbeat, over HTTP.
+// An agent beside a control plane of before the optional fields of its messages, over HTTP.
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
@@ -9,6 +9,7 @@ import { openLink, type Link } from "../../../src/agent/link/link.ts";
 import { CommandId } from "../../../src/core/ids.ts";
 import {
   Heartbeat,
+  PollRequest,
   ProgramReport,
   ReportRequest,
   type UpgradeReport,
@@ -21,10 +22,15 @@ const OlderHeartbeat = Heartbeat.omit({ instance: true }).extend({
   programs: z.array(ProgramReport.omit({ started_alone: true })),
 });
 const OLDER = {
+  "/agent/v1/poll": PollRequest.omit({ capabilities: true }),
   "/agent/v1/heartbeat": OlderHeartbeat,
   "/agent/v1/reports": ReportRequest.extend({ heartbeat: OlderHeartbeat.nullable() }),
 };
-const NEWER = { "/agent/v1/heartbeat": Heartbeat, "/agent/v1/reports": ReportRequest };
+const NEWER = {
+  "/agent/v1/poll": PollRequest,
+  "/agent/v1/heartbeat": Heartbeat,
+  "/agent/v1/reports": ReportRequest,
+};
 
 const HEARTBEAT: Heartbeat = {
   at: AT,
@@ -111,4 +117,24 @@ test("ROLL-7: a heartbeat that is refused without the newer fields too is refuse
   schemas = NEWER;
   await link.heartbeat(HEARTBEAT, never);
   expect([answers, bodies.at(-1)]).toEqual([[400, 400, 204], HEARTBEAT]);
+});
+
+const POLL: PollRequest = {
+  have: {},
+  command_mark: 0,
+  intent_serials: {},
+  head_issued_at: null,
+  resync: [],
+  wait_ms: 0,
+  capabilities: ["revokes_bytes"],
+};
+
+test("SNAP-10: a server that does not know an agent's capabilities is polled without them, and with them after its upgrade", async () => {
+  expect(await link.poll(POLL, never)).toBeNull();
+  expect(await link.poll(POLL, never)).toBeNull();
+  expect(answers).toEqual([400, 204, 204]);
+  schemas = NEWER;
+  for (let sent = 0; sent < 20; sent += 1) await link.poll(POLL, never);
+  expect(bodies.at(-1)).toEqual(POLL);
+  expect(answers.filter((status) => status === 400)).toHaveLength(1);
 });

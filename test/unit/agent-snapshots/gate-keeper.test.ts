@@ -2,19 +2,23 @@
 import { expect, test } from "vitest";
 import { createContact } from "../../../src/agent/degraded/contact.ts";
 import { createGateKeeper, type SituationSource } from "../../../src/agent/degraded/gate-keeper.ts";
+import { jobConcerns } from "../../../src/agent/degraded/program-concerns.ts";
 import { observeLink } from "../../../src/agent/degraded/observed-link.ts";
 import type { Link } from "../../../src/agent/link/link.ts";
 import { createProgramStarter } from "../../../src/agent/program-starter.ts";
+import type { ActivationRecord } from "../../../src/agent/upgrade/activations.ts";
 import { readStartedAlone } from "../../../src/agent/upgrade/started-alone.ts";
 import { createRunner } from "../../../src/agent/upgrade-runner.ts";
 import { FairleadError } from "../../../src/core/errors.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
 import type { Rejection } from "../../../src/core/protocol/agent-api.ts";
+import { RunSpec, type UpgradeJob } from "../../../src/core/upgrade/job.ts";
 import { nodeFileSystem } from "../../../src/host/file-system-port.ts";
 import { silentLogger } from "../../../src/host/log.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
+import { runDigest } from "../../../src/trust/intent.ts";
 import { until } from "../../support/programs/until.ts";
-import { NODE, NOW, PROFILE } from "../../support/trust.ts";
+import { fingerprint, NODE, NOW, payloadOf, PROFILE } from "../../support/trust.ts";
 import { createNode, temporaryFolder, verdictOf } from "../agent-authority/node.ts";
 
 const world = () => {
@@ -81,16 +85,38 @@ test("SNAP-9: a command that everyone signed is refused where the gate is closed
   expect(verdictOf(await node.deliver({ command: { attempt: 2 } }))).toBe("DEGRADED_FORBIDDEN");
 });
 
-test("SNAP-10: a service that a head revokes takes no command, and another one does", async () => {
-  const node = await createNode();
-  const { contact } = world();
-  contact.answered();
-  let id: string = PROFILE;
-  const revoked = () => [{ kind: "service_assignment", id }] as const;
-  node.world.keeper = createGateKeeper(source({ revoked }), contact);
-  expect(verdictOf(await node.deliver())).toBe("AUTHORITY_REVOKED");
-  id = "another";
-  expect(verdictOf(await node.deliver())).toBe("accepted");
+test.each([
+  ["service_assignment", PROFILE],
+  ["artifact", fingerprint("v2")],
+  ["run", runDigest(payloadOf().run)],
+] as const)(
+  "SNAP-10: a command is refused where a head revokes its %s, and taken where another one is",
+  async (kind, id) => {
+    const node = await createNode();
+    const { contact } = world();
+    contact.answered();
+    let named: string = id;
+    node.world.keeper = createGateKeeper(source({ revoked: () => [{ kind, id: named }] }), contact);
+    expect(verdictOf(await node.deliver())).toBe("AUTHORITY_REVOKED");
+    named = "another";
+    expect(verdictOf(await node.deliver())).toBe("accepted");
+  },
+);
+
+test("SNAP-10: a reverse is refused where the run that the node recorded is revoked, and not for the run of its command", () => {
+  const recorded = RunSpec.parse({ args: ["--recorded"] });
+  const activation = { previous: { run: recorded } } as unknown as ActivationRecord;
+  const job = {
+    chain_profile_id: PROFILE,
+    artifact: { fingerprint: fingerprint("v1") },
+    run: RunSpec.parse({}),
+  };
+  const runs = (direction: "forward" | "reverse") =>
+    jobConcerns({ ...job, direction } as unknown as UpgradeJob, activation)
+      .filter(({ kind }) => kind === "run")
+      .map(({ id }) => id);
+  expect(runs("reverse")).toEqual([runDigest(recorded)]);
+  expect(runs("forward")).toEqual([runDigest(job.run)]);
 });
 
 interface Machine {
@@ -114,7 +140,7 @@ async function runnerOf(
     stateDir: folder,
     programs: {
       all: () => [PROFILE],
-      config: () => ({ run: {} }),
+      config: () => ({ run: RunSpec.parse({}) }),
       adapter: () => adapter,
     } as never,
     ledger: {
@@ -223,20 +249,42 @@ test.each([
   },
 );
 
-test("SNAP-10: cut off, a program whose service is known to be revoked is not started, whatever has expired", async () => {
+test.each([
+  ["service_assignment", PROFILE],
+  ["artifact", digestOf("installed")],
+  ["run", runDigest(RunSpec.parse({}))],
+] as const)(
+  "SNAP-10: a program whose %s is known to be revoked is not started, alone or connected, whatever has expired",
+  async (kind, id) => {
+    for (const isThere of [false, true]) {
+      const { contact } = world();
+      if (isThere) contact.answered();
+      contact.settle();
+      const machine = { supervised: false, starts: 0 };
+      const revoked = () => [{ kind, id }] as const;
+      const assignedUntil = () => NOW - 1;
+      const keeper = createGateKeeper(source({ revoked, assignedUntil }), contact);
+      const { runner, noted } = await runnerOf(machine, keeper, contact);
+      runner.resume(never);
+      await runner.idle();
+      expect([machine.starts, noted[0]?.code]).toEqual([0, "AUTHORITY_REVOKED"]);
+    }
+  },
+);
+
+test("SNAP-10: a program is started where another artifact and another run are revoked", async () => {
   const { contact } = world();
   contact.settle();
   const machine = { supervised: false, starts: 0 };
-  const revoked = () => [{ kind: "service_assignment", id: PROFILE }] as const;
-  const assignedUntil = () => NOW - 1;
-  const { runner, noted } = await runnerOf(
-    machine,
-    createGateKeeper(source({ revoked, assignedUntil }), contact),
-    contact,
-  );
+  const revoked = () =>
+    [
+      { kind: "artifact", id: digestOf("another") },
+      { kind: "run", id: digestOf("another") },
+    ] as const;
+  const { runner } = await runnerOf(machine, createGateKeeper(source({ revoked }), contact), contact);
   runner.resume(never);
   await runner.idle();
-  expect([machine.starts, noted[0]?.code]).toEqual([0, "AUTHORITY_REVOKED"]);
+  expect(machine.starts).toBe(1);
 });
 
 test("ROLL-6: a program that is lost and cannot be started is tried again later each time, and not while it runs", async () => {
@@ -256,7 +304,7 @@ test("ROLL-6: a program that is lost and cannot be started is tried again later 
   };
   const starter = createProgramStarter({
     stateDir: await temporaryFolder(),
-    programs: { config: () => ({ run: {} }), adapter: () => adapter } as never,
+    programs: { config: () => ({ run: RunSpec.parse({}) }), adapter: () => adapter } as never,
     ledger: { noteRejection: async () => undefined },
     keeper: createGateKeeper(source(), contact),
     contact,

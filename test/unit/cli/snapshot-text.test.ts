@@ -120,6 +120,26 @@ test("SNAP-19: explain tells what was taken back from the node, and how it comes
   );
 });
 
+test.each(["artifact", "run"] as const)(
+  "SNAP-19: explain says of a revoked %s that it is neither upgraded to nor started again",
+  (kind) => {
+    const revocation = {
+      seq: 9,
+      kind,
+      subject: fingerprint("v2"),
+      subject_name: null,
+      node_id: node().node_id,
+      node_name: "edge-1",
+      reason: "it corrupts",
+      actor: "key:boss",
+      created_at: at(NOW),
+    };
+    expect(explainText(node(), new Map(), [revocation], NOW)).toContain(
+      `${kind} ${fingerprint("v2")}: it corrupts; the node takes no command for it and does not start it again; given back by`,
+    );
+  },
+);
+
 test("SNAP-20: explain says of a revoked node that its requests are refused, and how the machine comes back", () => {
   const revocation = {
     seq: 8,
