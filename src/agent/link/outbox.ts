@@ -1,9 +1,12 @@
 /**
  * Reports that must arrive: on disk until the server has stored them, sent in order, again after a lost connection.
- * Progress is only news and is dropped when it cannot be sent. A report that the disk refuses is sent from memory.
+ * Progress and waiting are news: kept in memory until the server has stored them, because a restarted agent tells them
+ * anew. A report that the disk refuses is sent from memory.
  *
  * 1. A report that the server does not accept must not block those behind it: after such a refusal reports are sent one
- *    by one, and the refused one goes to the end of the queue. It is kept: a newer server may accept it.
+ *    by one, and the refused one goes to the end of the queue. It is kept: a newer server may accept it. News that is
+ *    refused alone is dropped.
+ * 2. News has a bound. Beyond it the oldest goes for which the same command has newer news.
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -19,6 +22,7 @@ import type { Logger } from "../../host/log.ts";
 import type { Link } from "./link.ts";
 
 const REPORTS_PER_SEND = 50;
+const NEWS_MAX = 200;
 const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 10_000;
 
@@ -94,6 +98,7 @@ export async function openOutbox({
     if (only !== undefined && others.length === 0) {
       const isRefused = ({ report_id }: UpgradeReport): boolean => report_id === only.report_id;
       kept = [...kept.filter((report) => !isRefused(report)), ...kept.filter(isRefused)];
+      news = news.filter((report) => !isRefused(report));
     }
     perSend = 1;
   }
@@ -121,7 +126,7 @@ export async function openOutbox({
     /** How many reports the server has not stored yet. */
     waiting: (): number => kept.length,
     tell(commandId: CommandId, body: UpgradeReport["body"]): void {
-      news = [...news, reportOf(commandId, body)].slice(-REPORTS_PER_SEND);
+      news = bounded([...news, reportOf(commandId, body)]);
       ring();
     },
     async run(signal: AbortSignal): Promise<void> {
@@ -138,8 +143,7 @@ export async function openOutbox({
           retryMs = RETRY_MS_MIN;
         } catch (error) {
           if (signal.aborted) return;
-          log.warn("reports wait for the server", { waiting: kept.length, error: String(error) });
-          news = [];
+          log.warn("reports not delivered", { waiting: kept.length + news.length, error: String(error) });
           passOver(error);
           await sleep(retryMs, signal);
           retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
@@ -147,4 +151,16 @@ export async function openOutbox({
       }
     },
   };
+}
+
+/** (2) */
+function bounded(news: readonly UpgradeReport[]): UpgradeReport[] {
+  const outdated = (at: number): boolean =>
+    news.slice(at + 1).some(({ command_id }) => command_id === news[at]!.command_id);
+  if (news.length <= NEWS_MAX) return [...news];
+  const oldest = Math.max(
+    0,
+    news.findIndex((_, at) => outdated(at)),
+  );
+  return news.toSpliced(oldest, 1);
 }

@@ -17,12 +17,15 @@ let folder: string;
 let sent: string[];
 let isFull: boolean;
 let unacceptable: string | null;
+let isAway: boolean;
+let failures: number;
 let onRefusal: () => void;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "fairlead-outbox-"));
   sent = [];
   isFull = false;
   unacceptable = null;
+  [isAway, failures] = [false, 0];
   onRefusal = () => undefined;
 });
 afterEach(async () => rm(folder, { recursive: true, force: true }));
@@ -46,6 +49,7 @@ const opened = async () =>
       ({
         report: async ({ reports }) => {
           const ids = reports.map(({ command_id }) => command_id as string);
+          if (isAway) throw new FairleadError("UNREACHABLE", "no answer");
           if (unacceptable !== null && ids.includes(unacceptable)) {
             setImmediate(onRefusal); // behind the drop of what was queued
             throw new FairleadError("INVALID_INPUT", "body.reports.0: not valid");
@@ -57,7 +61,7 @@ const opened = async () =>
       throw new Error("nobody asks for it");
     },
     clock: systemClock,
-    log: silentLogger,
+    log: { ...silentLogger, warn: () => void (failures += 1) },
     fs: trippingFileSystem((operation) => {
       if (isFull && operation.startsWith("write ")) throw systemError("ENOSPC");
     }),
@@ -113,10 +117,7 @@ test("ROLL-6: progress that the server does not accept leaves the kept reports i
   for (const id of [first, second, third]) await outbox.add(id, REFUSAL);
   unacceptable = progress;
   let refusals = 0;
-  onRefusal = () => {
-    refusals += 1;
-    if (refusals === 1) outbox.tell(progress, PROGRESS); // the next send holds it alone
-  };
+  onRefusal = () => void (refusals += 1); // with the others, then alone
   const leaving = new AbortController();
   outbox.tell(progress, PROGRESS);
   const running = outbox.run(leaving.signal);
@@ -139,4 +140,36 @@ test("ROLL-6: a stored report with a NUL in its text does not keep the agent fro
   await until("it is sent", () => sent.includes(id));
   leaving.abort();
   await running;
+});
+
+test("ROLL-28: news that was told while the server is away is told again until the server has it, in its order", async () => {
+  const outbox = await opened();
+  const [waiting, progress, verdict] = [command(), command(), command()];
+  isAway = true;
+  const leaving = new AbortController();
+  const running = outbox.run(leaving.signal);
+  outbox.tell(waiting, PROGRESS);
+  await until("a send failed", () => failures > 0);
+  outbox.tell(progress, PROGRESS);
+  await outbox.add(verdict, REFUSAL);
+  const before = failures;
+  await until("it failed again", () => failures > before);
+  isAway = false;
+  await until("all are sent", () => sent.includes(verdict));
+  expect(sent).toEqual([waiting, progress, verdict]);
+  leaving.abort();
+  await running;
+});
+
+test("ROLL-28: of more news than is kept while the server is away, the newest of each command stays", async () => {
+  const outbox = await opened();
+  const [quiet, busy] = [command(), command()];
+  outbox.tell(quiet, PROGRESS);
+  for (let told = 0; told < 500; told += 1) outbox.tell(busy, PROGRESS);
+  const leaving = new AbortController();
+  const running = outbox.run(leaving.signal);
+  await until("both are sent", () => sent.includes(quiet) && sent.includes(busy));
+  leaving.abort();
+  await running;
+  expect(sent.length).toBeLessThan(300);
 });
