@@ -2,13 +2,12 @@
  * Heartbeats: every 30 seconds, every 10 while an upgrade runs, and at once when something changed.
  * Programs are looked at every second around an upgrade and every ten seconds otherwise: an idle agent stays idle.
  */
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { LIMITS } from "../core/limits.ts";
-import type { AgentInstance, Heartbeat, ProgramReport } from "../core/protocol/agent-api.ts";
+import type { Heartbeat, ProgramReport } from "../core/protocol/agent-api.ts";
 import { sleep, type Clock } from "../host/clock.ts";
 import type { Logger } from "../host/log.ts";
 import type { Ledger } from "./authority/ledger.ts";
+import { createInstance } from "./instance.ts";
 import type { Link } from "./link/link.ts";
 import type { Programs } from "./programs/programs.ts";
 import type { SnapshotStore } from "./snapshots/store.ts";
@@ -32,14 +31,7 @@ export interface PulseDeps {
 }
 
 export function createPulse({ programs, snapshots, ledger, link, clock, log }: PulseDeps) {
-  const instance: AgentInstance = {
-    id: randomUUID(),
-    host:
-      hostname()
-        .replaceAll(/[^!-~]/g, "?")
-        .slice(0, 253) || "unknown",
-    started_at: new Date(clock.now()).toISOString(),
-  };
+  const instance = createInstance(clock);
   let upgrading = false;
   let watchUntil = clock.monotonic() + WATCH_AFTER_START_MS;
   let wake: () => void = () => {};
@@ -51,7 +43,7 @@ export function createPulse({ programs, snapshots, ledger, link, clock, log }: P
       applied: snapshots.versions(),
       programs: await programs.report(),
       last_rejection: ledger.lastRejection(),
-      instance,
+      instance: instance.current(),
     };
   }
 
@@ -74,6 +66,7 @@ export function createPulse({ programs, snapshots, ledger, link, clock, log }: P
       if (looks !== sent || clock.monotonic() - sentAt >= interval) {
         try {
           await link().heartbeat(heartbeat, signal);
+          instance.heard(heartbeat.instance!.id);
           sentAt = clock.monotonic();
           sent = looks;
         } catch (error) {

@@ -140,13 +140,16 @@ export type ProgramReport = z.infer<typeof ProgramReport>;
 
 /**
  * One run of an agent. The id is made at its start and kept in memory only: a copied disk does not copy it, and an id
- * that was followed by another never speaks again unless a second machine holds the same key.
+ * that was followed by another never speaks again unless a second machine holds the same key. It turns from time to
+ * time, so that clones of a running machine part.
  */
 export const AgentInstance = z.strictObject({
   id: Uuid,
   /** The machine's name for itself, for people. */
   host: LongText(253).regex(/^[!-~]+$/),
   started_at: Instant,
+  /** The id under which this agent spoke before. */
+  follows: Uuid.optional(),
 });
 export type AgentInstance = z.infer<typeof AgentInstance>;
 

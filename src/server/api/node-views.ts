@@ -114,7 +114,7 @@ function nodeView(row: NodeRow): NodeView {
     revoked_at: row.revoked_at?.toISOString() ?? null,
     replaces: row.replaces,
     replaced_by: row.replaced_by,
-    copies: row.copies.map(({ heard_at, ...agent }) => ({
+    copies: row.copies.map(({ heard_at, follows: _follows, ...agent }) => ({
       ...agent,
       heard_at: heard_at === undefined ? null : new Date(heard_at).toISOString(),
     })),

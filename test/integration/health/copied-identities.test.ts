@@ -152,6 +152,54 @@ describe("two agents that take turns under one key", () => {
   });
 });
 
+describe("a machine that is cloned with its memory", () => {
+  const turned = ({ id: follows, host, started_at }: AgentInstance): AgentInstance => ({
+    id: randomUUID(),
+    host,
+    started_at,
+    follows,
+  });
+
+  test("SNAP-20: a machine cloned with its memory is noticed once each clone has turned to an id of its own, and both are named", async () => {
+    const before = started("same-host");
+    for (let beats = 0; beats < 3; beats++) await beat(before);
+    const [left, right] = [turned(before), turned(before)];
+    for (let turn = 0; turn < 2; turn++) for (const each of [left, right]) await beat(each);
+    await lookForCopies(db);
+    expect(await incidents("open")).toMatchObject([{ category: "identity_copied" }]);
+    const { copies } = await getNode(db, nodeId);
+    expect(copies.map(({ id }) => id)).toEqual([right.id, left.id]);
+  });
+
+  test("SNAP-20: two clones that go on turning are one incident, which names no id that was left behind", async () => {
+    let [left, right] = [started("same-host"), started("same-host")];
+    for (let turn = 0; turn < 4; turn++) {
+      for (const each of [left, right, left, right]) await beat(each);
+      [left, right] = [turned(left), turned(right)];
+    }
+    for (const each of [left, right]) await beat(each);
+    await lookForCopies(db);
+    expect(await incidents("open")).toHaveLength(1);
+    expect((await getNode(db, nodeId)).copies.map(({ id }) => id)).toEqual([right.id, left.id]);
+  });
+
+  test("SNAP-20: one machine is not taken for two when it turns, loses an answer, restarts, or goes back to an older state of its memory", async () => {
+    const first = started("a");
+    const second = turned(first);
+    const third = turned(second);
+    await beat(first);
+    for (const each of [second, second, third]) await beat(each); // the answer to the first was lost: it is sent again
+    const unheard = turned(turned(third));
+    await beat(unheard);
+    await beat(first); // its memory was restored
+    const later = turned(first);
+    for (const each of [later, turned(later), started("a")]) await beat(each);
+    await lookForCopies(db);
+    expect(await incidents()).toEqual([]);
+    expect((await getNode(db, nodeId)).copies).toEqual([]);
+  });
+});
+
 test("three agents that take turns under one key are found as well", async () => {
   const agents = ["x", "yy", "zzz"].map(started);
   for (let turn = 0; turn < 3; turn++) for (const each of agents) await beat(each);
