@@ -14,7 +14,7 @@ export interface Notice {
 }
 
 export function readNotice(text: string): Notice {
-  const [from = "", ids = ""] = text.split(":");
+  const [ids = "", from = ""] = text.split(":").toReversed(); // a trigger names ids alone
   return { from, nodeIds: ids.split(",") as NodeId[] };
 }
 

@@ -4,11 +4,13 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { NodeId } from "../../../src/core/ids.ts";
 import { REVOCATIONS_PER_PAGE, type Revocation } from "../../../src/core/snapshot/revocation.ts";
+import { openPolls } from "../../../src/server/agents/polls.ts";
 import { createRevokedReader } from "../../../src/server/agents/revoked.ts";
 import { mendDatedAhead } from "../../../src/server/clock/dated-ahead.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import { openPage } from "../../../src/trust/revocation-page.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
+import { until } from "../../support/programs/until.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import { createReader } from "./reader.ts";
 
@@ -111,4 +113,17 @@ test("SNAP-17: a reader that kept the set notices that a revocation dated ahead 
   expect(await isAhead()).toBe(true);
   await mendDatedAhead(db);
   expect(await isAhead()).toBe(false);
+});
+
+test("SNAP-10: a revocation for one node wakes the poll of that node, and of no other", async () => {
+  const other = await fleet.node(["core_mesh"]);
+  const polls = await openPolls(db);
+  try {
+    const [before, untouched] = [polls.stamp(node), polls.stamp(other)];
+    await revokePeers(1, node);
+    await until("the node is woken", () => polls.stamp(node) !== before);
+    expect(polls.stamp(other)).toBe(untouched);
+  } finally {
+    await polls.close();
+  }
 });
