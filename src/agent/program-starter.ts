@@ -64,7 +64,7 @@ export function createProgramStarter(deps: StarterDeps) {
     try {
       await noteStartedAlone(stateDir, profile, alone, fs); // (2)
     } catch (error) {
-      log.error("the start without the control plane was not noted", { profile, error });
+      log.error("start without control plane not stored", { profile, error });
     }
     deps.beat();
   }
@@ -86,7 +86,7 @@ export function createProgramStarter(deps: StarterDeps) {
         case "upgrade_unfinished":
         case "held":
         case "drifted":
-          log.warn("the program is not started", { profile, ...ensured });
+          log.warn("program not started", { profile, ...ensured });
           break;
         default:
           unreachable(ensured);
@@ -95,7 +95,7 @@ export function createProgramStarter(deps: StarterDeps) {
       if (signal.aborted) return;
       if (error instanceof FairleadError && error.detail?.["action"] === "continue_services")
         return await waitForGate(profile, error);
-      log.error("the program does not start", { profile, error }); // (3)
+      log.error("program start failed", { profile, error }); // (3)
     }
   }
 
@@ -104,7 +104,7 @@ export function createProgramStarter(deps: StarterDeps) {
     waiting.add(profile);
     if (told.has(profile)) return;
     told.add(profile);
-    log.warn("the program is not started: the gate is closed", { profile, code, reason: message });
+    log.warn("program not started: gate closed", { profile, code, reason: message });
     const reason = storableText(message, REASON_CHARS_MAX);
     await ledger.noteRejection({ code, subject: `start of ${profile}`, reason, at: isoOf(clock.now()) });
     deps.beat();
@@ -120,9 +120,9 @@ export function createProgramStarter(deps: StarterDeps) {
     try {
       if ((await programs.adapter(profile).isLost?.()) !== true) return void lookAt.delete(profile);
     } catch (error) {
-      return log.error("the runtime does not answer", { profile, what: "supervision", error });
+      return log.error("runtime not answering", { profile, what: "supervision", error });
     }
-    log.warn("program and shim are gone; starting it again", { profile });
+    log.warn("program and shim gone; restarting", { profile });
     lookAt.set(profile, { at: clock.monotonic() + waitMs, waitMs: Math.min(waitMs * 2, WATCH_RETRY_MS_MAX) });
     await ensure(profile, signal);
   }

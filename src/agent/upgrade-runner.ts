@@ -150,7 +150,7 @@ export function createRunner(deps: RunnerDeps) {
     try {
       await ledger.conclude(job.command_id);
     } catch (error) {
-      logOf(job).error("the job's end was not written to the ledger", { error });
+      logOf(job).error("job end not written to ledger", { error });
     }
   }
 
@@ -168,7 +168,7 @@ export function createRunner(deps: RunnerDeps) {
       logOf(job).warn("left-over upgrade ended", { verdict, error });
     } catch (error) {
       if (signal.aborted) throw error;
-      deps.log.error("the left-over checkpoint stays", { profile, error });
+      deps.log.error("left-over checkpoint not removed", { profile, error });
     }
   }
 
@@ -180,8 +180,7 @@ export function createRunner(deps: RunnerDeps) {
   /** One thing after the other; what fails unexpectedly does not keep the next one from its turn. */
   function queue(work: () => Promise<void>, signal: AbortSignal): void {
     current = current.then(work).catch((error: unknown) => {
-      if (!signal.aborted)
-        deps.log.error("the upgrade stopped unexpectedly; it goes on at the next start", { error });
+      if (!signal.aborted) deps.log.error("upgrade interrupted; resumes at next start", { error });
     });
   }
 

@@ -117,7 +117,7 @@ export async function openOutbox({
         await save();
         return "written";
       } catch (error) {
-        log.error("report not written; it is sent from memory", { command_id: commandId, error });
+        log.error("report not written; sending from memory", { command_id: commandId, error });
         return "unwritten";
       } finally {
         ring();

@@ -37,7 +37,7 @@ export function createPrograms(
     try {
       return await asked;
     } catch (error) {
-      log.error("the runtime does not answer", { profile, what, error });
+      log.error("runtime not answering", { profile, what, error });
       return unknown;
     }
   }

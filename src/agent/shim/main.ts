@@ -36,7 +36,7 @@ export async function runShim(folder: string): Promise<number> {
     if (launch.wanted === "stopped" || stopping.signal.aborted) return 0;
     return await serve(folder, launch, stopping.signal, log);
   } catch (error) {
-    log.error("the shim ends", { error });
+    log.error("shim exits", { error });
     return 1;
   } finally {
     await lock.release();
@@ -50,7 +50,7 @@ async function serve(folder: string, launch: Launch, stopping: AbortSignal, log:
     try {
       await writeJsonDurable(statePath(folder), state, { soleWriter: true });
     } catch (error) {
-      log.error("the state was not written", { error }); // a full disk is no reason to lose sight of the program
+      log.error("shim state not written", { error }); // a full disk is no reason to lose sight of the program
     }
   };
   await note({});

@@ -54,8 +54,8 @@ async function record(run: UpgradeRun): Promise<Failure | null> {
 async function complete(run: UpgradeRun): Promise<UpgradeOutcome> {
   const { adapter, stateDir, fs } = run.deps;
   const { job, plan } = run.checkpoint;
-  await logged(run.deps, "the download was not removed", async () => adapter.removeDownload(plan.artifact));
-  await logged(run.deps, "the hold was not lifted", async () => release(stateDir, job.chain_profile_id, fs));
+  await logged(run.deps, "download not removed", async () => adapter.removeDownload(plan.artifact));
+  await logged(run.deps, "hold not lifted", async () => release(stateDir, job.chain_profile_id, fs));
   const instance_id = await instanceNow(run.deps);
   return conclude(run, { verdict: "COMPLETED", error: null, compensated: false, instance_id });
 }
@@ -63,15 +63,15 @@ async function complete(run: UpgradeRun): Promise<UpgradeOutcome> {
 async function fail(run: UpgradeRun, failure: Failure): Promise<UpgradeOutcome> {
   const { stateDir, clock, log, fs } = run.deps;
   const { chain_profile_id } = run.checkpoint.job;
-  log.warn("the upgrade failed and is taken back", { ...failure });
+  log.warn("upgrade failed; taking it back", { ...failure });
   const taken = await takeBack(run, failure);
   if (taken.kind === "restored") {
     const instance_id = await instanceNow(run.deps);
     return conclude(run, { verdict: "FAILED", error: failure, compensated: true, instance_id });
   }
-  log.error("the upgrade could not be taken back: the node needs a person", { ...taken.failure });
+  log.error("upgrade not taken back; profile held", { ...taken.failure });
   const why = { ...taken.failure, at: isoNow(clock) };
-  await logged(run.deps, "the hold was not written", async () => hold(stateDir, chain_profile_id, why, fs)); // (3)
+  await logged(run.deps, "hold not written", async () => hold(stateDir, chain_profile_id, why, fs)); // (3)
   return conclude(run, {
     verdict: "FAILED_ROLLBACK",
     error: taken.failure,
@@ -85,7 +85,7 @@ async function instanceNow({ adapter, log }: UpgradeDeps): Promise<string | null
   try {
     return (await adapter.running())?.instance_id ?? null;
   } catch (error) {
-    log.error("the runtime does not tell what runs", { error });
+    log.error("running program unknown", { error });
     return null;
   }
 }
@@ -97,7 +97,7 @@ async function conclude(run: UpgradeRun, verdict: Verdict): Promise<UpgradeOutco
   const { job, input, started_at } = run.checkpoint;
   const outcome: UpgradeOutcome = { ...verdict, started_at, ended_at: isoNow(clock) };
   const storing = async (): Promise<void> => storeCompleted(stateDir, job, { input, outcome }, fs); // (1)
-  const stored = await logged(run.deps, "the verdict was not stored", storing);
+  const stored = await logged(run.deps, "verdict not stored", storing);
   // A success that was not stored keeps its checkpoint and is stored next time. A failure has nothing to go on with.
   if (stored || verdict.verdict !== "COMPLETED") await tidyUp(job, run.deps, outcome);
   return outcome;
@@ -106,8 +106,8 @@ async function conclude(run: UpgradeRun, verdict: Verdict): Promise<UpgradeOutco
 async function tidyUp(job: UpgradeJob, deps: UpgradeDeps, outcome: UpgradeOutcome): Promise<void> {
   const { stateDir, fs } = deps;
   const profile = job.chain_profile_id;
-  await logged(deps, "staged configs were not removed", async () => configsOf(job, deps).clear());
-  await logged(deps, "the checkpoint was not removed", async () => {
+  await logged(deps, "staged configs not removed", async () => configsOf(job, deps).clear());
+  await logged(deps, "checkpoint not removed", async () => {
     const checkpoint = await readCheckpoint(stateDir, profile, fs);
     if (checkpoint?.input !== inputOf(job)) return;
     if (outcome.verdict === "FAILED_ROLLBACK" && (await readHold(stateDir, profile, fs)) === null)

@@ -50,7 +50,7 @@ async function stepPatiently(run: UpgradeRun, action: UpgradeAction, parent: Abo
       return await step(run, action, parent);
     } catch (error) {
       if (parent.aborted || !mayPass(error, action.name)) throw error;
-      log.warn("action failed and is tried again", { action: action.name, retry_ms: waitMs, error });
+      log.warn("action failed; trying again", { action: action.name, retry_ms: waitMs, error });
       await sleep(waitMs, parent);
       parent.throwIfAborted();
     }
@@ -77,7 +77,7 @@ async function report({ deps }: UpgradeRun, index: number): Promise<void> {
   try {
     await deps.onProgress(progressAt(index));
   } catch (error) {
-    deps.log.warn("progress was not reported", { error });
+    deps.log.warn("progress not reported", { error });
   }
 }
 

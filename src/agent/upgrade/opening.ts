@@ -72,7 +72,7 @@ async function beginOrNot(checkpoint: Checkpoint, { stateDir, fs, log }: Upgrade
     await beginCheckpoint(stateDir, checkpoint, fs);
   } catch (error) {
     await removeCheckpoint(stateDir, checkpoint.job.chain_profile_id, fs).catch((left: unknown) =>
-      log.error("the checkpoint of a job that did not begin was not removed", { error: left }),
+      log.error("checkpoint of unstarted job not removed", { error: left }),
     );
     throw error;
   }

@@ -48,7 +48,7 @@ async function savedBefore(run: UpgradeRun, record: ActivationRecord | null): Pr
   try {
     return asSaved(await run.deps.adapter.readBackup(ref), ref, record);
   } catch (error) {
-    run.deps.log.warn("backup not verifiable; a reverse fetches its bytes again", { error });
+    run.deps.log.warn("backup not verifiable; a reverse fetches again", { error });
     return record?.current ?? null;
   }
 }

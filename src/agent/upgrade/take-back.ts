@@ -59,7 +59,7 @@ async function saveIfPossible(run: UpgradeRun, change: Partial<Checkpoint>): Pro
   try {
     await run.save(change);
   } catch (error) {
-    run.deps.log.error("the checkpoint was not written", { error });
+    run.deps.log.error("checkpoint not written", { error });
   }
 }
 

@@ -77,7 +77,7 @@ describe("old backups", () => {
     expect(await here.m.upgrade(here.m.job({ version: "2.0.0" }), { adapter })).toMatchObject({
       verdict: "COMPLETED",
     });
-    expect(told).toMatchObject([["old backups were not removed", { error: { code: "EIO" } }]]);
+    expect(told).toMatchObject([["old backups not removed", { error: { code: "EIO" } }]]);
   });
 });
 

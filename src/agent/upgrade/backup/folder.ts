@@ -56,7 +56,7 @@ export function backupFolder({ dataDir, fs, log }: BackupFolderDeps): BackupFold
       try {
         await pruneBackups(join(dataDir, ROOT), needed, fs);
       } catch (error) {
-        log.warn("old backups were not removed", { data_dir: dataDir, error }); // no reason to fail an upgrade
+        log.warn("old backups not removed", { data_dir: dataDir, error }); // no reason to fail an upgrade
       }
     },
     async finish(folder, backup) {
