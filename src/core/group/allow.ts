@@ -1,6 +1,6 @@
 /** Whether a signal may be given to a group now, beyond what the table of states says. */
 import type { Refusal } from "../rollout/allow.ts";
-import { hasEnded } from "./components.ts";
+import { canGoBack, hasEnded } from "./components.ts";
 import type { ComponentRow, GroupRow } from "./rows.ts";
 import { stepGroup, type GroupSignalKind } from "./states.ts";
 
@@ -34,10 +34,21 @@ export function groupRefusalOf(
     case "skip":
       return failed === undefined ? illegal("no component of this group has failed") : null;
     case "rollback":
-      return components.some((component) => component.rollbackAllowed)
-        ? null
-        : { code: "ROLLBACK_REFUSED", text: "the signed intents allow no rollback" };
+      return rollbackRefusal(group, components);
     default:
       return null;
   }
+}
+
+function rollbackRefusal({ status }: GroupFacts, components: readonly ComponentRow[]): Refusal | null {
+  if (!components.some(({ rollbackAllowed }) => rollbackAllowed))
+    return { code: "ROLLBACK_REFUSED", text: "the signed intents allow no rollback" };
+  if (status !== "rolled_back" || components.some(canGoBack)) return null;
+  const unknown = components.reduce((sum, component) => sum + component.unknown, 0);
+  return unknown > 0
+    ? {
+        code: "ROLLBACK_REFUSED",
+        text: `${unknown} nodes have not said what they run: wait until they are heard of`,
+      }
+    : { code: "NOTHING_TO_ROLL_BACK", text: "no node of this group runs a version that it brought" };
 }

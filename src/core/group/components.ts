@@ -18,10 +18,15 @@ const WITH_ITS_GROUP = ["PAUSED", "SITE_RESTORED"];
 export const isPausedByGroup = ({ status, why }: ComponentRow): boolean =>
   status === "paused" && WITH_ITS_GROUP.includes(why?.code ?? "");
 
-/** Some of its nodes were touched, and it may go back. */
-export const canGoBack = ({ status, counts, onTarget, rollbackAllowed }: ComponentRow): boolean => {
-  if (!rollbackAllowed || status === "pending" || status === "rolled_back") return false;
-  return status !== "cancelled" || counts.succeeded > 0 || onTarget > 0;
+/**
+ * Some of its nodes were touched, and it may go back. A cancelled component with unknown nodes goes back too: their late
+ * verdicts settle against a rollout that is to be undone. After a rollback only nodes that were found on the new version
+ * since are a reason for another one.
+ */
+export const canGoBack = ({ status, onTarget, onNew, unknown, rollbackAllowed }: ComponentRow): boolean => {
+  if (!rollbackAllowed || status === "pending") return false;
+  if (status === "rolled_back") return onTarget > 0;
+  return status !== "cancelled" || onNew > 0 || unknown > 0;
 };
 
 /** Counted from one, as people do and every picture of a group does. */

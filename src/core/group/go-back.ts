@@ -8,21 +8,30 @@ export function goBack(draft: GroupDraft): void {
   for (const component of draft.components.toReversed()) {
     if (!isBack(draft, component)) return; // (2)
   }
-  const left = draft.components.filter(
-    ({ status, counts, onTarget }) => status !== "rolled_back" && (counts.succeeded > 0 || onTarget > 0),
-  );
-  const broken = draft.components.reduce((sum, { counts }) => sum + counts.failed_rollback, 0);
-  const unknown = draft.components.reduce((sum, component) => sum + component.unknown, 0);
-  draft.move("rolled_back", {
-    code: "ROLLED_BACK",
-    text: [
-      "every component is back on its previous version",
-      ...(left.length === 0 ? [] : [`but not ${left.map(nameOf).join(", ")}: no rollback was signed for it`]),
-      ...(broken === 0 ? [] : [`${broken} nodes need a person: see their incidents`]),
-      ...(unknown === 0 ? [] : [`${unknown} nodes have not said what they run`]),
-    ].join("; "),
-  });
+  draft.move("rolled_back", { code: "ROLLED_BACK", text: endText(draft.components) });
 }
+
+function endText(components: readonly ComponentRow[]): string {
+  const sum = (count: (component: ComponentRow) => number): number =>
+    components.reduce((total, component) => total + count(component), 0);
+  const left = components.filter(({ onNew }) => onNew > 0);
+  const broken = sum(({ counts }) => counts.failed_rollback);
+  const unknown = sum((component) => component.unknown);
+  if (left.length + broken + unknown === 0) return "every component is back on its previous version";
+  return [
+    `${sum(({ counts }) => counts.rolled_back)} nodes are back on their previous version`,
+    ...left.map(
+      (component) => `${component.onNew} nodes of ${nameOf(component)} are not: ${whyLeft(component)}`,
+    ),
+    ...(broken === 0 ? [] : [`${broken} nodes need a person: see their incidents`]),
+    ...(unknown === 0 ? [] : [`${unknown} nodes have not said what they run`]),
+  ].join("; ");
+}
+
+const whyLeft = ({ rollbackAllowed }: ComponentRow): string =>
+  rollbackAllowed
+    ? "no previous version is recorded, or the node was revoked"
+    : "no rollback was signed for it";
 
 function isBack(draft: GroupDraft, component: ComponentRow): boolean {
   if (draft.isAsked(component) || component.status === "rolling_back") return false;

@@ -32,6 +32,8 @@ export interface ComponentRow {
   readonly counts: StatusCounts;
   /** Nodes that a rollback takes back, nodes given up that run the new version among them. */
   readonly onTarget: number;
+  /** Nodes on the new version, also where no rollback can take them back. */
+  readonly onNew: number;
   /** Failed nodes that have not said what they run. */
   readonly unknown: number;
   readonly pauseRequested: boolean;

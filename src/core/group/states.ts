@@ -44,7 +44,8 @@ const GROUP_TRANSITIONS = {
   partial: { rollback: "rolling_back" },
   failed: { rollback: "rolling_back" },
   cancelled: { rollback: "rolling_back" },
-  rolled_back: {},
+  // Nodes that were given up on the way may turn out to run the new version: they can be taken back later.
+  rolled_back: { rollback: "rolling_back" },
 } as const satisfies Record<GroupStatus, { [E in GroupEvent]?: GroupStatus }>;
 
 export function stepGroup(from: GroupStatus, event: GroupEvent): GroupStatus | undefined {

@@ -77,6 +77,7 @@ interface ComponentRecord {
   readonly why: Why | null;
   readonly counts: Record<string, number> | null;
   readonly on_target: number;
+  readonly on_new: number;
   readonly unknown: number;
   readonly pause_requested: boolean;
   readonly cancel_requested: boolean;
@@ -98,6 +99,9 @@ export const loadComponents = (tx: Transaction, id: GroupId): Promise<ComponentR
     (select count(*)::int from rollout_nodes rn
       where rn.rollout_id = r.id and ${isOnTarget(tx, tx`rn`)} and ${isKnown(tx)}) as on_target,
     (select count(*)::int from rollout_nodes rn
+      where rn.rollout_id = r.id and ((rn.status = 'succeeded' and coalesce(rn.stands, 'target') = 'target')
+        or (rn.status = 'failed' and rn.stands = 'target'))) as on_new,
+    (select count(*)::int from rollout_nodes rn
       where rn.rollout_id = r.id and rn.status = 'failed' and rn.stands = 'unknown') as unknown
   from rollouts r where r.group_id = ${id} order by r.component_index`;
 
@@ -109,6 +113,7 @@ export const componentRow = (row: ComponentRecord): ComponentRow => ({
   why: row.why,
   counts: countsOf(row.counts ?? {}),
   onTarget: row.on_target,
+  onNew: row.on_new,
   unknown: row.unknown,
   pauseRequested: row.pause_requested,
   cancelRequested: row.cancel_requested,

@@ -206,6 +206,36 @@ test("ROLL-14: a group that has ended goes back while its profiles are free, and
   expect((await view(id)).status).toBe("rolled_back");
 });
 
+test("ROLL-14: a rolled back group takes a second rollback for a node that came back on the new version", async () => {
+  const id = await create("manual");
+  await ask(id, "start");
+  await here.settle();
+  const [front, back] = await componentsOf(id);
+  await here.report(front!.id);
+  await here.db`update rollout_nodes set launched_at = now() - interval '1 hour' where rollout_id = ${back!.id}`;
+  await here.settle();
+  expect((await view(id)).status).toBe("paused"); // its only node was given up, and has not said what it runs
+  await ask(id, "rollback");
+  await here.settle();
+  await here.report(front!.id);
+  expect(await view(id)).toMatchObject({
+    status: "rolled_back",
+    why: { text: "1 nodes are back on their previous version; 1 nodes have not said what they run" },
+  });
+  expect(await ask(id, "rollback")).toMatchObject({ code: "ROLLBACK_REFUSED" });
+  await here.beat(back!.id, Date.now(), {}, "failed");
+  await here.step(back!.id);
+  expect(await ask(id, "rollback")).toMatchObject({ status: 202 });
+  await here.settle();
+  expect((await view(id)).status).toBe("rolling_back");
+  await here.report(back!.id);
+  expect(await view(id)).toMatchObject({
+    status: "rolled_back",
+    why: { text: "every component is back on its previous version" },
+  });
+  expect(await ask(id, "rollback")).toMatchObject({ code: "NOTHING_TO_ROLL_BACK" });
+});
+
 test("ROLL-22: a group that was not told of its component's step is found by the sweep", async () => {
   const id = await create("manual");
   await ask(id, "start");

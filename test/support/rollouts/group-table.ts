@@ -66,6 +66,11 @@ export function createGroupTable(wish: GroupWish) {
       why,
       counts: table.counts(),
       onTarget: table.nodes.filter(isOnTarget).length,
+      onNew: table.nodes.filter(
+        ({ status: ended, stands }) =>
+          (ended === "succeeded" && (stands ?? "target") === "target") ||
+          (ended === "failed" && stands === "target"),
+      ).length,
       unknown: table.nodes.filter(({ status: ended, stands }) => ended === "failed" && stands === "unknown")
         .length,
       pauseRequested,

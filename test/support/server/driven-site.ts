@@ -58,15 +58,15 @@ export async function startDrivenSite() {
     throw new Error("rollouts and groups never come to rest");
   }
 
-  const atWorkIn = (rolloutId: string): Promise<AtWork[]> => db<AtWork[]>`
+  const atWorkIn = (rolloutId: string, status = "in_progress"): Promise<AtWork[]> => db<AtWork[]>`
     select rn.node_id, rn.command_id, r.chain_profile_id as profile,
       case when rn.direction = 'forward' then r.target_binary_checksum else rn.previous_checksum end as fingerprint
     from rollout_nodes rn join rollouts r on r.id = rn.rollout_id
-    where rn.rollout_id = ${rolloutId} and rn.status = 'in_progress'`;
+    where rn.rollout_id = ${rolloutId} and rn.status = ${status}`;
 
-  /** What is at work says that it is well, or otherwise, measured at that time; nobody has a turn. */
-  async function beat(rolloutId: string, at: number, facts: object = {}): Promise<void> {
-    const nodes = await atWorkIn(rolloutId);
+  /** What is at work, or in that status, says that it is well, or otherwise, measured at that time; nobody has a turn. */
+  async function beat(rolloutId: string, at: number, facts: object = {}, status?: string): Promise<void> {
+    const nodes = await atWorkIn(rolloutId, status);
     const measured = { at: new Date(at).toISOString() };
     await upsertHeartbeats(
       db,

@@ -46,7 +46,7 @@ describe("the controls of a group (ROLL-11)", () => {
     ["rolling_back", []],
     ["completed", ["rollback"]],
     ["partial", ["rollback"]],
-    ["rolled_back", []],
+    ["rolled_back", ["rollback"]],
   ] as const)("ROLL-11: offer for a %s group exactly %j", (status, signals) => {
     expect(enabled(status)).toEqual(signals);
   });

@@ -61,7 +61,63 @@ test("ROLL-14: a rollback of a group takes back nodes of a cancelled component t
   goesBack(group, 1, now + 2);
   goesBack(group, 0, now + 3);
   expect(group.group()).toMatchObject({ status: "rolled_back" });
-  expect(group.group().why!.text).toContain("1 nodes have not said what they run");
+  expect(group.group().why!.text).toBe(
+    "3 nodes are back on their previous version; 1 nodes have not said what they run",
+  );
+});
+
+/** A cancelled component none of whose nodes has said what it runs; the first component is on the new version. */
+function secondUnknown(): { group: GroupTable; now: number } {
+  const { group, now } = secondFails("partial_ok");
+  for (const node of group.components[1]!.nodes) Object.assign(node, { stands: "unknown" });
+  group.signal("rollback");
+  group.settle(now + 1);
+  goesBack(group, 0, now + 2);
+  expect(group.group()).toMatchObject({ status: "rolled_back" });
+  return { group, now: now + 3 };
+}
+
+test("ROLL-14: a rollback of a group takes back a cancelled component whose nodes have not said what they run", () => {
+  const { group } = secondUnknown();
+  expect(group.statuses()).toEqual(["rolled_back", "rolled_back", "cancelled"]);
+  expect(group.group().why!.text).toBe(
+    "2 nodes are back on their previous version; 2 nodes have not said what they run",
+  );
+});
+
+test("ROLL-14: a group that was rolled back takes a second rollback once an unknown node shows the new version, and not before", () => {
+  const { group, now } = secondUnknown();
+  group.signal("rollback");
+  group.settle(now);
+  expect(group.consumed.at(-1)).toMatchObject({ kind: "rollback", applied: false });
+  const [back, other] = group.components[1]!.nodes;
+  Object.assign(back!, { stands: "target" });
+  group.signal("rollback");
+  group.settle(now + 1);
+  expect(group.group().status).toBe("rolling_back");
+  expect(group.statuses()).toEqual(["rolled_back", "rolling_back", "cancelled"]);
+  goesBack(group, 1, now + 2);
+  expect(group.group()).toMatchObject({ status: "rolled_back" });
+  expect(group.group().why!.text).toBe(
+    "3 nodes are back on their previous version; 1 nodes have not said what they run",
+  );
+  Object.assign(other!, { stands: "previous" });
+  group.signal("rollback");
+  group.settle(now + 3);
+  expect(group.consumed.at(-1)).toMatchObject({ kind: "rollback", applied: false });
+});
+
+test("ROLL-14: a node without a previous version stays, and the group's end does not claim that every component is back", () => {
+  const part = { nodes: 2, batchSize: 2, healthWaitMs: 0 };
+  const group = startedGroup({ components: [part] });
+  const now = componentSucceeds(group, 0, T0 + 1);
+  group.components[0]!.nodes[1]!.previous = null;
+  group.signal("rollback");
+  group.settle(now + 1);
+  goesBack(group, 0, now + 2);
+  expect(group.group().why!.text).toBe(
+    "1 nodes are back on their previous version; 1 nodes of component 1 (part-0) are not: no previous version is recorded, or the node was revoked",
+  );
 });
 
 test("ROLL-13: rollback_all takes back the failed component and then all complete ones, the last first", () => {
@@ -107,7 +163,9 @@ test("ROLL-14: a component whose intent allows no rollback is left, and the end 
   goesBack(group, 1, now + 2);
   expect(group.statuses()).toEqual(["completed", "rolled_back"]);
   expect(group.group()).toMatchObject({ status: "rolled_back" });
-  expect(group.group().why!.text).toContain("but not component 1 (part-0): no rollback was signed for it");
+  expect(group.group().why!.text).toBe(
+    "2 nodes are back on their previous version; 2 nodes of component 1 (part-0) are not: no rollback was signed for it",
+  );
 });
 
 test("ROLL-13: manual pauses, and a resume lets the component go on", () => {

@@ -32,6 +32,7 @@ const TABLE: Record<string, GroupStatus> = {
   "partial rollback": "rolling_back",
   "failed rollback": "rolling_back",
   "cancelled rollback": "rolling_back",
+  "rolled_back rollback": "rolling_back",
 };
 
 const PAIRS = GROUP_STATUSES.flatMap((status) => EVENTS.map((event) => [status, event] as const));
