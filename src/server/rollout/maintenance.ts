@@ -34,6 +34,7 @@ export async function enterMaintenance(
     entered as (
       update node_profiles np set state = 'maintenance' from profile
       where np.node_id = any(${nodeIds}) and np.chain_profile_id = profile.chain_profile_id
+        and exists (select 1 from nodes known where known.id = np.node_id and known.revoked_at is null)
     )
     update nodes n set command_sequence = n.command_sequence + 1
     from unnest(${nodeIds}::uuid[]) as q(node_id)

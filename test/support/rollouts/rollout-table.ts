@@ -13,6 +13,7 @@ import {
 } from "../../../src/core/rollout/decision.ts";
 import { decideRollout } from "../../../src/core/rollout/decide.ts";
 import { isOnTarget } from "../../../src/core/rollout/draft.ts";
+import type { NodeState } from "../../../src/core/protocol/agent-api.ts";
 import type { HealthFacts } from "../../../src/core/rollout/health.ts";
 import { isOpen, standsByHeartbeat } from "../../../src/core/rollout/late.ts";
 import { countQuiet, lookAt, lookedAt, type Look } from "../../../src/core/rollout/quiet.ts";
@@ -66,6 +67,19 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
   const loaded = (node: NodeRow): NodeRow => ({ ...node, measured: measuredBy(node) });
   const isMeasured = (node: NodeRow): boolean => standsByHeartbeat(loaded(node)) !== null;
   const rowOf = (nodeId: NodeId): NodeRow => nodes.find((node) => node.nodeId === nodeId)!;
+  /** Of the profile on its node: hidden while the node is down. */
+  const programStates = new Map<NodeId, NodeState>();
+  const programOf = ({ nodeId, facts }: NodeRow): NodeState =>
+    facts.nodeState === "down" ? (programStates.get(nodeId) ?? "active") : facts.nodeState;
+  function setProgram(row: NodeRow, nodeState: NodeState): void {
+    programStates.set(row.nodeId, nodeState);
+    if (row.facts.nodeState !== "down") row.facts = { ...row.facts, nodeState };
+  }
+  /** Heard again, a node is not down; the health look has not made it active yet. */
+  const heardState = (row: NodeRow): NodeState => {
+    const isDown = row.facts.nodeState === "down";
+    return isDown && programOf(row) === "active" ? "degraded" : programOf(row);
+  };
 
   const counts = () =>
     Object.fromEntries(
@@ -187,7 +201,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     Object.assign(row, sent, asked, { direction, attempt, commandId, launchedAt: now });
     row.installedAt = null;
     if (direction === "forward") Object.assign(row, { errorCode: null, errorMessage: null });
-    row.facts = { ...row.facts, nodeState: "maintenance" };
+    setProgram(row, "maintenance");
   }
 
   function opened({ launchBatch }: RolloutDecision): Launch[] {
@@ -223,8 +237,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       if (stands === "target") row.recorded = target;
       if (stands === "previous" && row.previous !== null) row.recorded = row.previous;
       const isBroken = stands === "unknown" || status === "failed_rollback";
-      if (row.facts.nodeState === "maintenance")
-        row.facts = { ...row.facts, nodeState: isBroken ? "degraded" : "active" };
+      if (programOf(row) === "maintenance") setProgram(row, isBroken ? "degraded" : "active");
     }
     const launches = [...decision.launches, ...opened(decision)];
     const broken = launches.filter(() => isBroken());
@@ -243,7 +256,7 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       };
       const row = rowOf(nodeId);
       Object.assign(row, failed);
-      if (row.facts.nodeState === "maintenance") row.facts = { ...row.facts, nodeState: "degraded" };
+      if (programOf(row) === "maintenance") setProgram(row, "degraded");
       endedAt.set(nodeId, now);
     }
     incidents.push(...failureIncidents({ ...rollout, ...decision.rollout }, failures));
@@ -362,7 +375,8 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
       const row = rowOf(nodeId);
       const well = { applicationHealth: "ok", syncStatus: "synced", restarts: 0 } as const;
       const runningFingerprint = row.direction === "reverse" ? row.previous : target;
-      row.facts = { ...row.facts, ...well, runningFingerprint, heartbeatAt: at, ...facts };
+      const nodeState = heardState(row);
+      row.facts = { ...row.facts, ...well, nodeState, runningFingerprint, heartbeatAt: at, ...facts };
     },
   };
 }
