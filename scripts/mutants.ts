@@ -9,10 +9,11 @@
 //    run without results and a hang prove nothing: they are broken entries.
 // 3. A text that is not found exactly once is a stale entry and a failure.
 // 4. A survivor is accepted only with a written explanation in the table.
+// 5. Nothing stays behind, also after Ctrl-C: no clone, and no process of a test.
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { LAYERS, type Layer, type Mutant } from "./mutants/mutant.ts";
@@ -20,6 +21,7 @@ import { mutated } from "./mutants/mutated.ts";
 import { runTestFile, type TestRun } from "./mutants/run-test-file.ts";
 import { MUTANTS } from "./mutants/table.ts";
 import { inRoot } from "./root.mjs";
+import { inStageFolder } from "./test/stage-folder.ts";
 
 const HELP = `Usage: npm run mutants -- [--layer LAYER] [--only ID] [--json]
 
@@ -34,6 +36,19 @@ Options:
 Example:
   npm run mutants -- --layer sql
 `;
+
+/** (5) */
+class Interrupted extends Error {
+  readonly signal: NodeJS.Signals;
+
+  constructor(signal: NodeJS.Signals) {
+    super(signal);
+    this.signal = signal;
+  }
+}
+const interrupted = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(signal, () => interrupted.abort(new Interrupted(signal)));
 
 type Outcome = "noticed" | "survived" | "explained" | "stale" | "broken";
 
@@ -75,21 +90,19 @@ async function main(): Promise<number> {
 }
 
 async function runAll(mutants: readonly Mutant[]): Promise<Result[]> {
-  const folder = mkdtempSync(join(tmpdir(), "fairlead-mutants-"));
-  const clone = join(folder, "clone");
   const unchanged = new Map<string, TestRun>();
   const results: Result[] = [];
-  try {
+  await inStageFolder(async (folder) => {
+    const clone = join(folder, "clone");
     execFileSync("git", ["clone", "--quiet", inRoot("."), clone]); // (1)
     symlinkSync(inRoot("node_modules"), join(clone, "node_modules"));
     for (const mutant of mutants) {
+      interrupted.signal.throwIfAborted();
       const result = await runOne(clone, mutant, unchanged);
       results.push(result);
       say(`${result.outcome.padEnd(9)} ${mutant.id}: ${result.detail[0] ?? mutant.change}`);
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
   return results;
 }
 
@@ -103,7 +116,7 @@ async function runOne(clone: string, mutant: Mutant, unchanged: Map<string, Test
   writeFileSync(path, after.text);
   let run: TestRun;
   try {
-    run = await runTestFile(clone, mutant);
+    run = await runTestFile(clone, mutant, interrupted.signal);
   } finally {
     writeFileSync(path, before);
   }
@@ -111,7 +124,7 @@ async function runOne(clone: string, mutant: Mutant, unchanged: Map<string, Test
   if (run.failed.length === 0)
     return mutant.survives === undefined ? end("survived") : end("explained", mutant.survives);
   const key = `${mutant.project} ${mutant.test} ${mutant.title ?? ""}`;
-  const plain = unchanged.get(key) ?? (await runTestFile(clone, mutant));
+  const plain = unchanged.get(key) ?? (await runTestFile(clone, mutant, interrupted.signal));
   unchanged.set(key, plain);
   if (plain.kind === "broken") return end("broken", `without the change: ${plain.reason}`);
   const because = run.failed.filter((title) => !plain.failed.includes(title)); // (2)
@@ -135,4 +148,10 @@ function say(text: string): void {
   process.stderr.write(`mutants: ${text}\n`);
 }
 
-process.exitCode = await main();
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof Interrupted)) throw error;
+  say("interrupted");
+  process.exitCode = 128 + constants.signals[error.signal];
+}

@@ -1,8 +1,12 @@
-/** One vitest run of one file in the clone, ended with its whole process group when it hangs. */
+/**
+ * One vitest run of one file in the clone, ended with its whole process group when it hangs or the run is interrupted. All
+ * that its tests start is ended with it.
+ */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { inStageFolder, STAGE_FOLDER_VARIABLE } from "../test/stage-folder.ts";
 import type { Mutant } from "./mutant.ts";
 
 const RUN_TIMEOUT_MS = 8 * 60_000;
@@ -24,11 +28,13 @@ export type TestRun =
 export async function runTestFile(
   clone: string,
   { project, test, title }: Pick<Mutant, "project" | "test" | "title">,
+  interrupted: AbortSignal,
 ): Promise<TestRun> {
   const file = join(clone, "mutants-report.json");
   rmSync(file, { force: true });
   const only = title === undefined ? [] : ["-t", title];
-  const ended = await vitest(clone, ["run", "--project", project, test, ...only, `--outputFile=${file}`]);
+  const args = ["run", "--project", project, test, ...only, `--outputFile=${file}`];
+  const ended = await inStageFolder((folder) => vitest(clone, args, folder, interrupted));
   if (ended === "hung") return { kind: "broken", reason: `no end within ${RUN_TIMEOUT_MS / 60_000} min` };
   if (!existsSync(file)) return { kind: "broken", reason: "vitest wrote no report" };
   const report = Report.parse(JSON.parse(readFileSync(file, "utf8")));
@@ -41,22 +47,42 @@ export async function runTestFile(
   return { kind: "ran", failed };
 }
 
-function vitest(clone: string, args: readonly string[]): Promise<"ended" | "hung"> {
+function vitest(
+  clone: string,
+  args: readonly string[],
+  folder: string,
+  interrupted: AbortSignal,
+): Promise<"ended" | "hung"> {
   const child = spawn(
     process.execPath,
     [join(clone, "node_modules/vitest/vitest.mjs"), ...args, "--reporter=json"],
-    { cwd: clone, stdio: "ignore", detached: true },
+    {
+      cwd: clone,
+      stdio: "ignore",
+      detached: true,
+      env: { ...process.env, [STAGE_FOLDER_VARIABLE]: folder },
+    },
   );
   return new Promise((done, reject) => {
     let hung = false;
+    const kill = (): void => void process.kill(-child.pid!, "SIGKILL");
     const timer = setTimeout(() => {
       hung = true;
-      process.kill(-child.pid!, "SIGKILL");
+      kill();
     }, RUN_TIMEOUT_MS);
-    child.once("error", reject);
-    child.once("close", () => {
+    interrupted.addEventListener("abort", kill);
+    const stop = (): void => {
       clearTimeout(timer);
-      done(hung ? "hung" : "ended");
+      interrupted.removeEventListener("abort", kill);
+    };
+    child.once("error", (error) => {
+      stop();
+      reject(error);
+    });
+    child.once("close", () => {
+      stop();
+      if (interrupted.aborted) reject(interrupted.reason as Error);
+      else done(hung ? "hung" : "ended");
     });
   });
 }
