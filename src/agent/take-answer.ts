@@ -8,7 +8,13 @@
  */
 import { FairleadError } from "../core/errors.ts";
 import type { Digest } from "../core/ids.ts";
-import type { CommandDelivery, PollResponse, Rejection } from "../core/protocol/agent-api.ts";
+import { LIMITS } from "../core/limits.ts";
+import {
+  REASON_CHARS_MAX,
+  type CommandDelivery,
+  type PollResponse,
+  type Rejection,
+} from "../core/protocol/agent-api.ts";
 import type { ScopeType } from "../core/snapshot/scopes.ts";
 import type { Logger } from "../host/log.ts";
 import type { SnapshotRejection } from "../trust/verify-snapshot.ts";
@@ -19,6 +25,10 @@ import type { GateKeeper } from "./degraded/gate-keeper.ts";
 import type { Outbox } from "./link/outbox.ts";
 import { claimsOf } from "./snapshots/claims.ts";
 import { rejectionOf } from "./snapshots/rejections.ts";
+import type { UndeliveredPage } from "./snapshots/revoked.ts";
+
+/** An incident stays open for as long as it is told again. */
+const TELL_AGAIN_MS = LIMITS.incidentQuietMs / 2;
 
 export interface AnswerDeps extends ReceiveDeps {
   readonly keeper: GateKeeper;
@@ -32,6 +42,8 @@ export interface AnswerDeps extends ReceiveDeps {
 
 export function createAnswerTaker(deps: AnswerDeps) {
   const { snapshots, ledger, keeper, outbox, clock, log, beat } = deps;
+  let failedPages: ReadonlySet<Digest> = new Set();
+  let missingToldAt = -Infinity;
   const admit = async (action: Parameters<GateKeeper["ask"]>[0]) => keeper.ask(action);
 
   async function note(rejection: Rejection): Promise<void> {
@@ -50,14 +62,20 @@ export function createAnswerTaker(deps: AnswerDeps) {
     for (const rejection of await snapshots.lookForHeldBack()) await note(rejection);
   }
 
-  /** What cannot be fetched now is asked for again with the next poll; until then no head counts as fresh. */
+  /**
+   * A page that cannot be fetched now is asked for again with the next poll; until then no head counts as fresh. Pages
+   * that a second poll does not get either are told: the set may have changed since the first.
+   */
   async function fetchRevoked(): Promise<void> {
-    try {
-      await snapshots.fetchRevoked(deps.revocationPage);
-    } catch (error) {
-      if (!(error instanceof FairleadError)) throw error;
-      log.warn("revocations not fetched", { code: error.code, reason: error.message });
-    }
+    const undelivered = await snapshots.fetchRevoked(deps.revocationPage);
+    const news = undelivered.filter(({ digest }) => !failedPages.has(digest));
+    for (const page of news) log.warn("revocation page not fetched", { ...page });
+    const again = undelivered.filter((page) => failedPages.has(page.digest) && page.code !== "UNREACHABLE");
+    failedPages = new Set(undelivered.map(({ digest }) => digest));
+    const now = clock.now();
+    if (again.length === 0 || Math.abs(now - missingToldAt) < TELL_AGAIN_MS) return;
+    missingToldAt = now;
+    await note(missingPages(again, now));
   }
 
   async function takeHead(frame: Buffer | null): Promise<number> {
@@ -115,6 +133,16 @@ export function createAnswerTaker(deps: AnswerDeps) {
       await fetchRevoked();
       await noteHeldBack();
     },
+  };
+}
+
+function missingPages([first, ...others]: readonly UndeliveredPage[], now: number): Rejection {
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  return {
+    code: "REVOCATION_PAGE_MISSING",
+    subject: first!.digest,
+    reason: `${first!.reason.slice(0, REASON_CHARS_MAX / 2)}${more}`,
+    at: new Date(now).toISOString(),
   };
 }
 

@@ -4,6 +4,7 @@
  * 1. What is saved is on disk before anyone sees it.
  * 2. Changes follow one another, each on what the one before it left: snapshots, heads and commands arrive at once.
  */
+import type { Digest } from "../../core/ids.ts";
 import type { SnapshotVersion } from "../../core/snapshot/envelope.ts";
 import type { ScopeType } from "../../core/snapshot/scopes.ts";
 import type { Clock } from "../../host/clock.ts";
@@ -56,6 +57,8 @@ export function createCore({ identity, clock, layout, frames, fs }: CoreDeps, fi
     /** What the last accepted policy forbids, where it cannot be verified any more (ADR 25). */
     bound: null as BoundPolicy | null,
     revoked: { list: [], missing: [] } as KnownRevoked,
+    /** Pages that the last fetch asked for in vain. */
+    undelivered: new Set<Digest>() as ReadonlySet<Digest>,
     /** Whether a trust bundle was in force when the snapshots were last verified. */
     verifiedInForce: false,
     state: (): State => state,

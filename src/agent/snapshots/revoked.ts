@@ -4,8 +4,12 @@
  * 1. Until every page is here, nobody knows all that was revoked: no head counts as fresh, and what was known to be
  *    revoked before stays so.
  * 2. A page is what its digest in the signed head says, and nothing else; one that is damaged is asked for again.
- * 3. Pages are stored twice: a damaged file loses no revocation that was known (ADR 25). Pages that arrived before a fetch failed count at once, and the next fetch goes on behind them.
+ * 3. A page that cannot be fetched stops none behind it, and is asked for last the next time. Pages that arrived count at
+ *    once. When nobody answers for two pages in a row, the control plane is away and the fetch ends.
+ * 4. Pages are stored twice: a damaged file loses no revocation that was known (ADR 25).
  */
+import type { ErrorCode } from "../../core/error-codes.ts";
+import { FairleadError } from "../../core/errors.ts";
 import type { Digest } from "../../core/ids.ts";
 import type { Revocation } from "../../core/snapshot/revocation.ts";
 import { digestOf } from "../../trust/digest.ts";
@@ -54,23 +58,60 @@ function united(...lists: readonly (readonly Revocation[])[]): readonly Revocati
   return [...byName.values()];
 }
 
-/** Fetches what the head names and is not here; answers with how many pages are still missing. (3) */
+export interface UndeliveredPage {
+  readonly digest: Digest;
+  readonly code: ErrorCode;
+  readonly reason: string;
+}
+
+const UNANSWERED_MAX = 2;
+
+/** Fetches what the head names and is not here; answers with the pages that were asked for in vain. (3) */
 export async function fetchRevoked(
   core: StoreCore,
   fetch: (digest: Digest) => Promise<Uint8Array>,
-): Promise<number> {
-  if (core.revoked.missing.length === 0) return 0;
+): Promise<UndeliveredPage[]> {
+  const { missing } = core.revoked;
+  if (missing.length === 0) return [];
+  const isLast = (digest: Digest): boolean => core.undelivered.has(digest);
+  const queue = [...missing.filter((digest) => !isLast(digest)), ...missing.filter(isLast)];
+  const undelivered: UndeliveredPage[] = [];
+  let unanswered = 0;
   try {
-    for (const digest of core.revoked.missing) {
-      const bytes = await fetch(digest);
-      if (openPage(digest, bytes) !== null) await core.frames.storeTwice(pageName(digest), bytes); // (2)
+    for (const digest of queue) {
+      const failure = await fetchPage(core, digest, fetch);
+      if (failure !== null) undelivered.push(failure);
+      unanswered = failure?.code === "UNREACHABLE" ? unanswered + 1 : 0;
+      if (unanswered === UNANSWERED_MAX) break;
     }
   } finally {
     if (await learnRevoked(core)) await reloadFollowing(core);
   }
+  core.undelivered = new Set(undelivered.map(({ digest }) => digest));
   if (core.revoked.missing.length === 0) {
     await core.frames.sweep(filesKept(core));
     core.notify("head");
   }
-  return core.revoked.missing.length;
+  return undelivered;
+}
+
+async function fetchPage(
+  core: StoreCore,
+  digest: Digest,
+  fetch: (digest: Digest) => Promise<Uint8Array>,
+): Promise<UndeliveredPage | null> {
+  try {
+    const bytes = await fetch(digest);
+    if (openPage(digest, bytes) === null)
+      return {
+        digest,
+        code: "SNAPSHOT_HASH_MISMATCH",
+        reason: "the page has other bytes than the head names",
+      }; // (2)
+    await core.frames.storeTwice(pageName(digest), bytes); // (4)
+    return null;
+  } catch (error) {
+    if (!(error instanceof FairleadError)) throw error;
+    return { digest, code: error.code, reason: error.message };
+  }
 }

@@ -98,6 +98,11 @@ export const SNAPSHOT_CODES = {
     "untrusted",
     "The head is not signed for this node, or by a key that may not: look at what lies between the node and its control plane, and at `fairlead keys list`.",
   ),
+  REVOCATION_PAGE_MISSING: code(
+    409,
+    "untrusted",
+    "The node's head names a page of revocations that the control plane does not deliver, so the node takes no new authority: see the server's log for the page, and what lies between the node and its control plane.",
+  ),
   HEAD_STALE: code(
     409,
     "untrusted",

@@ -65,6 +65,7 @@ const REJECTION_SEVERITIES: Readonly<Record<string, Severity>> = {
   SNAPSHOT_CONTENT_INVALID: "warning",
   SNAPSHOT_TOO_LARGE: "warning",
   SNAPSHOT_HELD_BACK: "warning",
+  REVOCATION_PAGE_MISSING: "warning",
 };
 export const REJECTION_CODES: readonly string[] = Object.keys(REJECTION_SEVERITIES);
 

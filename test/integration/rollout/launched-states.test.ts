@@ -85,7 +85,13 @@ test("ROLL-30: the profile of a node that was revoked before its launch does not
   const id = await created("revoked-before", ["kept", "revoked"]);
   await here.db`update nodes set revoked_at = now() where name = 'revoked'`;
   const ids = await here.db<{ id: NodeId }[]>`select id from nodes where name in ('kept', 'revoked')`;
-  const launched = await here.db.begin((tx) => enterMaintenance(tx, id, ids.map((row) => row.id)));
+  const launched = await here.db.begin((tx) =>
+    enterMaintenance(
+      tx,
+      id,
+      ids.map((row) => row.id),
+    ),
+  );
   expect(launched).toHaveLength(1);
   const states = await here.db<{ name: string; state: string }[]>`
     select n.name, np.state from node_profiles np join nodes n on n.id = np.node_id

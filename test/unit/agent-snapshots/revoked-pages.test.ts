@@ -105,24 +105,70 @@ test("SNAP-10: while a page is missing, each revocation is kept once, however ma
   }
 });
 
-test("SNAP-10: pages that arrived before a failed fetch count at once and are not fetched again", async () => {
-  const door = await openTrustingDoor();
-  await door.poll({ head: headAt(door, 1) });
+/** Answers with pages on offer; fails for all others, as the code says. Notes the order of requests. */
+function fetchOf(offered: readonly (typeof sealed)[number][], code: "NOT_FOUND" | "UNREACHABLE") {
   const fetched: string[] = [];
-  const available = new Map(sealed.slice(0, 2).map(({ digest, bytes }) => [digest, bytes]));
   const fetch = async (digest: Digest) => {
     fetched.push(digest);
-    const bytes = available.get(digest);
-    if (bytes === undefined) throw new FairleadError("UNREACHABLE", "the connection was lost");
-    return bytes;
+    const page = offered.find((each) => each.digest === digest);
+    if (page === undefined) throw new FairleadError(code, "no page");
+    return page.bytes;
   };
-  await expect(door.store().fetchRevoked(fetch)).rejects.toMatchObject({ code: "UNREACHABLE" });
+  return { fetched, fetch };
+}
+const digests = sealed.map(({ digest }) => digest);
+
+test.each(["NOT_FOUND", "UNREACHABLE"] as const)(
+  "SNAP-10: a page that answers %s does not stop the pages behind it, and is asked for last the next time",
+  async (code) => {
+    const door = await openTrustingDoor();
+    await door.poll({ head: headAt(door, 1) });
+    const first = fetchOf(sealed.slice(1), code);
+    expect(await door.store().fetchRevoked(first.fetch)).toMatchObject([{ digest: digests[0], code }]);
+    expect(first.fetched).toEqual(digests);
+    expect(door.store().revoked()).toHaveLength(MANY.length - REVOCATIONS_PER_PAGE);
+    expect(door.store().isHeadFresh()).toBe(false);
+    const second = fetchOf(sealed, code);
+    expect(await door.store().fetchRevoked(second.fetch)).toEqual([]);
+    expect([second.fetched, door.store().isHeadFresh()]).toEqual([[digests[0]], true]);
+  },
+);
+
+test("SNAP-10: two pages in a row that nobody answers end the fetch, and the next one begins with the others", async () => {
+  const door = await openTrustingDoor();
+  await door.poll({ head: headAt(door, 1) });
+  const away = fetchOf(sealed.slice(2), "UNREACHABLE");
+  expect(await door.store().fetchRevoked(away.fetch)).toHaveLength(2);
+  expect(away.fetched).toEqual(digests.slice(0, 2));
+  const again = fetchOf(sealed.slice(2), "UNREACHABLE");
+  await door.store().fetchRevoked(again.fetch);
+  expect(again.fetched).toEqual([...digests.slice(2), ...digests.slice(0, 2)]);
+  expect(asked(door)).toBe("HEAD_STALE");
+  expect(await door.store().fetchRevoked(fetchOf(sealed, "UNREACHABLE").fetch)).toEqual([]);
   expect(asked(door)).toBe("AUTHORITY_REVOKED");
-  for (const { digest, bytes } of sealed) available.set(digest, bytes);
-  expect(await door.store().fetchRevoked(fetch)).toBe(0);
-  const digests = sealed.map(({ digest }) => digest);
-  expect(fetched).toEqual([...digests.slice(0, 3), ...digests.slice(2)]);
+});
+
+test("SNAP-10: a page that two polls could not fetch is a rejection of this node, told once (REVOCATION_PAGE_MISSING)", async () => {
+  const door = await openTrustingDoor();
+  offer(door, sealed.slice(1));
+  expect(await door.poll({ head: headAt(door, 1) })).toBeNull(); // pages may have changed since the head was signed
+  const rejection = await door.poll();
+  expect(rejection).toMatchObject({ code: "REVOCATION_PAGE_MISSING", subject: digests[0] });
+  expect(await door.poll()).toBeNull();
+  offer(door);
+  await door.poll();
   expect(door.store().isHeadFresh()).toBe(true);
+});
+
+test("SNAP-10: a page with other bytes is told like one that is missing", async () => {
+  const door = await openTrustingDoor();
+  offer(door);
+  door.pages.set(digests[0]!, sealed[1]!.bytes);
+  await door.poll({ head: headAt(door, 1) });
+  expect(await door.poll()).toMatchObject({
+    code: "REVOCATION_PAGE_MISSING",
+    reason: expect.stringContaining("other bytes") as string,
+  });
 });
 
 test("SNAP-10: pages that no head names any more are removed", async () => {
