@@ -63,6 +63,7 @@ export const INCIDENT_CATEGORIES = [
   "clock_disagrees",
   "identity_copied",
   "started_on_expired_authority",
+  "intent_untrusted",
   "node_down",
   "crash_loop",
   "snapshot_rejected",

@@ -1,7 +1,7 @@
 /** What an operator can type next, for a state that waits for one. The ids are short enough to copy by eye. */
 import type { GroupView } from "../../core/protocol/group-api.ts";
 import type { RolloutView } from "../../core/protocol/operator-api.ts";
-import { componentTakes } from "../../core/rollout/members.ts";
+import { componentTakes, needsIntent } from "../../core/rollout/members.ts";
 
 /** What its group has to be asked for stands there as the group's command. */
 export function nextStep(rollout: RolloutView): string | null {
@@ -10,8 +10,7 @@ export function nextStep(rollout: RolloutView): string | null {
   const command = (verb: string, more = ""): string =>
     `fairlead rollout ${verb} ${rollout.id.slice(0, 8)}${more}`;
   if (status === "pending") return group === null ? command("start") : null;
-  if (status === "rolling_back")
-    return whyCode === "INTENT_EXPIRED" ? command("rollback", " --manifest FILE") : null;
+  if (status === "rolling_back") return needsIntent(whyCode) ? command("rollback", " --manifest FILE") : null;
   if (status !== "paused") return null;
   switch (whyCode) {
     case "CANARY_APPROVAL":
@@ -22,6 +21,7 @@ export function nextStep(rollout: RolloutView): string | null {
         ? `${command("retry")}, then resume; or force, or rollback`
         : `${command("retry")}, then ${resumeOf(group)}; or force`;
     case "INTENT_EXPIRED":
+    case "INTENT_UNTRUSTED":
       return command("resume", " --manifest FILE");
     case "RETRYING":
       return null;

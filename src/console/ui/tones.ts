@@ -65,6 +65,7 @@ export const CATEGORY_LABELS: Record<IncidentCategory, string> = {
   upgrade_rollback_failed: "Rollback failed",
   upgrade_stalled: "Upgrade stalled",
   clock_disagrees: "Clocks disagree",
+  intent_untrusted: "Intent not trusted",
   identity_copied: "Identity copied",
   started_on_expired_authority: "Started on expired authority",
   node_down: "Node down",

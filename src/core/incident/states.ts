@@ -18,6 +18,7 @@ export const INCIDENT_CATEGORIES = [
   "clock_disagrees",
   "identity_copied",
   "started_on_expired_authority",
+  "intent_untrusted",
   ...WATCHED_CATEGORIES,
 ] as const;
 export const IncidentCategory = z.enum(INCIDENT_CATEGORIES);

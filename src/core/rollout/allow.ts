@@ -3,6 +3,7 @@
  * greys out by it, and `decideRollout` asks it again: between asking and deciding the state may have moved.
  */
 import type { ErrorCode } from "../error-codes.ts";
+import { needsIntent } from "./members.ts";
 import { can, isActive, type RolloutStatus, type SignalKind } from "./states.ts";
 
 export interface SignalFacts {
@@ -62,7 +63,7 @@ function rollbackRefusal({
     return { code: "NOTHING_TO_ROLL_BACK", text: "no node of this rollout runs the version that it brought" };
   if (!rollbackAllowed) return { code: "ROLLBACK_REFUSED", text: "the signed intent allows no rollback" };
   if (rollbackRequested) return illegal("a rollback was asked for already");
-  return status === "rolling_back" && whyCode !== "INTENT_EXPIRED"
+  return status === "rolling_back" && !needsIntent(whyCode)
     ? illegal("the rollout is being rolled back already")
     : null;
 }

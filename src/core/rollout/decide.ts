@@ -4,12 +4,15 @@
  * 1. A batch is launched only when every node of the one before it is settled and the gate between them is open.
  * 2. Pause, cancel and rollback take effect at the batch boundary, the health wait included.
  * 3. A batch is opened over several steps, so that no step grows with it. What is asked for meanwhile keeps the rest.
- * 4. Calling it again with the rows it produced changes nothing until something new happens.
+ * 4. An intent that nodes no longer take halts a running rollout at once: nodes at work finish, and none is launched.
+ * 5. Calling it again with the rows it produced changes nothing until something new happens.
  */
 import { applyReports } from "./apply-reports.ts";
 import { applySignals } from "./apply-signals.ts";
 import type { RolloutDecision } from "./decision.ts";
 import { Draft } from "./draft.ts";
+import { intentUntrusted } from "./holds.ts";
+import { incidentOfUntrustedIntent } from "./incidents.ts";
 import { settleMeasured } from "./late.ts";
 import { observeBatch } from "./observe-batch.ts";
 import { passGate } from "./pass-gate.ts";
@@ -24,6 +27,7 @@ export function decideRollout(rows: RolloutRows, now: number): RolloutDecision {
   applySignals(draft, rows.signals, now);
   applyReports(draft, rows.reports, now);
   if (isActive(draft.rollout.status)) {
+    haltUntrusted(draft); // (4)
     observeBatch(draft, now);
     const retries = retriesOfBatch(draft, now);
     if (draft.isOpening(now)) draft.openBatch(draft.next!, "pending");
@@ -34,4 +38,9 @@ export function decideRollout(rows: RolloutRows, now: number): RolloutDecision {
     }
   }
   return draft.finish(now);
+}
+
+function haltUntrusted(draft: Draft): void {
+  const why = draft.rollout.status === "running" ? intentUntrusted(draft) : null;
+  if (why !== null && draft.move("halt", why)) draft.incidents.push(incidentOfUntrustedIntent(why));
 }

@@ -141,10 +141,13 @@ export function Draft(rows: RolloutRows) {
     change(node, {}, error);
   }
 
+  /** Nodes take the intent: its key is trusted, and its window open. */
+  const isIntentOpen = (now: number): boolean =>
+    rollout.intentUntrusted === null && (rollout.intentNotAfter === null || rollout.intentNotAfter > now);
+
   /** Nothing was asked for that keeps nodes of the current batch from being launched. */
   const mayLaunch = (now: number): boolean =>
-    !(rollout.pauseRequested || rollout.cancelRequested || rollout.rollbackRequested) &&
-    (rollout.intentNotAfter === null || rollout.intentNotAfter > now);
+    !(rollout.pauseRequested || rollout.cancelRequested || rollout.rollbackRequested) && isIntentOpen(now);
 
   /** Nodes of the current batch have yet to be launched, and may be. */
   const isOpening = (now: number): boolean =>
@@ -218,6 +221,7 @@ export function Draft(rows: RolloutRows) {
     /** Its verdict has come, and is read in this step. */
     hasAnswered: ({ commandId }: DraftNode): boolean =>
       rows.reports.some((report) => report.commandId === commandId && report.body.kind === "verdict"),
+    isIntentOpen,
     mayLaunch,
     isOpening,
     finish,

@@ -43,7 +43,7 @@ function thresholdExceeded(draft: Draft, counted: Counted): Why | null {
 export function holdBefore(draft: Draft, batch: NextBatch | null, part: BatchPart, now: number): Why | null {
   const approval = approvalMissing(draft, batch);
   if (batch === null || approval !== null) return approval;
-  return intentExpired(draft, now) ?? limitReached(draft, batch, part);
+  return intentUntrusted(draft) ?? intentExpired(draft, now) ?? limitReached(draft, batch, part);
 }
 
 /**
@@ -58,6 +58,16 @@ function approvalMissing({ rollout, counts }: Draft, batch: NextBatch | null): W
   return {
     code: "CANARY_APPROVAL",
     text: `the canary of a breaking migration ${canary}, then approve it, cancel or roll back`,
+  };
+}
+
+/** A node that is launched all the same refuses its command, one after the other. */
+export function intentUntrusted({ rollout }: Pick<Draft, "rollout">): Why | null {
+  if (rollout.intentUntrusted === null) return null;
+  const back = rollout.status === "rolling_back" ? "ask for the rollback again" : "resume, or cancel";
+  return {
+    code: "INTENT_UNTRUSTED",
+    text: `nodes no longer take the signed intent: ${rollout.intentUntrusted}. Sign a new one with another release key, then ${back}.`,
   };
 }
 

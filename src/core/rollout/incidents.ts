@@ -1,6 +1,6 @@
 /** What a person must look at (ROLL-16, ROLL-19). */
 import type { IncidentDraft } from "../incident/draft.ts";
-import type { BatchNode, RolloutRow } from "./rows.ts";
+import type { BatchNode, RolloutRow, Why } from "./rows.ts";
 
 type Troubled = Pick<BatchNode, "nodeId" | "direction" | "attempt" | "errorCode" | "errorMessage">;
 
@@ -23,12 +23,24 @@ function titleOf(wasAsked: boolean, unreadable: boolean): string {
   return wasAsked ? "a node could not be rolled back" : "an upgrade failed and so did its compensation";
 }
 
-/** It is unhealthy on the new version, and the intent that would let it go back is over. */
-export const incidentOfClosedWindow = (rollout: RolloutRow, node: Troubled): IncidentDraft => ({
+/** The rollout launches nothing until somebody signs again. */
+export const incidentOfUntrustedIntent = (why: Why): IncidentDraft => ({
+  category: "intent_untrusted",
+  severity: "critical",
+  nodeId: null,
+  title: "a rollout stopped: nodes no longer take its signed intent",
+  detail: { code: why.code, reason: why.text },
+  recoveryPlan: null,
+});
+
+/** It is unhealthy on the new version, and no node takes the intent that would let it go back. */
+export const incidentOfClosedIntent = (rollout: RolloutRow, node: Troubled): IncidentDraft => ({
   category: "upgrade_failed",
   severity: "critical",
   nodeId: node.nodeId,
-  title: "an unhealthy node could not be put back: the signed window was over",
+  title: `an unhealthy node could not be put back: ${
+    rollout.intentUntrusted === null ? "the signed window was over" : "its intent is not trusted any more"
+  }`,
   detail: detailOf(node),
   recoveryPlan: rollout.migrationType === "breaking" ? rollout.recoveryPlan : null,
 });

@@ -19,14 +19,18 @@ const ALWAYS_OPEN: readonly SignalKind[] = ["approve_canary", "force", "retry", 
 const LETS_ON: Readonly<Record<string, SignalKind>> = {
   CANARY_APPROVAL: "approve_canary",
   INTENT_EXPIRED: "resume",
+  INTENT_UNTRUSTED: "resume",
   UNAVAILABLE_LIMIT: "resume",
   RETRIED: "resume",
 };
 
+/** A second rollback brings the intent that a way back without a valid one waits for. */
+export const needsIntent = (whyCode: string | null): boolean =>
+  whyCode === "INTENT_EXPIRED" || whyCode === "INTENT_UNTRUSTED";
+
 /** The signal of a person that a component waits for; null: it waits for nobody, or for its group. */
 export function awaitedSignal({ status, whyCode }: ComponentStanding): SignalKind | null {
-  // A second rollback brings the intent that a way back with a closed window waits for.
-  if (status === "rolling_back") return whyCode === "INTENT_EXPIRED" ? "rollback" : null;
+  if (status === "rolling_back") return needsIntent(whyCode) ? "rollback" : null;
   if (status !== "paused" || whyCode === null || !Object.hasOwn(LETS_ON, whyCode)) return null;
   return LETS_ON[whyCode]!;
 }

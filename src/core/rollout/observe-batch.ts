@@ -4,7 +4,7 @@
  */
 import type { Draft, DraftNode } from "./draft.ts";
 import { canBeJudged, judgeHealth, type HealthVerdict, type HealthWait } from "./health.ts";
-import { incidentOfClosedWindow, incidentOfStall } from "./incidents.ts";
+import { incidentOfClosedIntent, incidentOfStall } from "./incidents.ts";
 import { givenUpAt, healthDueAt, waitOf } from "./wake.ts";
 
 export function observeBatch(draft: Draft, now: number): void {
@@ -67,14 +67,12 @@ function settleForward(draft: Draft, node: DraftNode, verdict: Judged, now: numb
   const { code, reason: text } = verdict;
   node.errorCode = code;
   node.errorMessage = text;
-  const { rollbackAllowed, intentNotAfter } = draft.rollout;
-  const canGoBack = rollbackAllowed && node.previous !== null;
-  const isOpen = intentNotAfter === null || intentNotAfter > now;
+  const canGoBack = draft.rollout.rollbackAllowed && node.previous !== null;
   // Its number is the one of the attempt that it takes back: no node runs the same attempt twice.
-  if (canGoBack && isOpen) return draft.launch(node, "reverse", node.attempt);
+  if (canGoBack && draft.isIntentOpen(now)) return draft.launch(node, "reverse", node.attempt);
   draft.change(node, { status: "failed", stands: "target" }, { code, text });
   // The node would refuse to go back. Failed, it can be retried under a new intent; until then somebody must know.
-  if (canGoBack) draft.incidents.push(incidentOfClosedWindow(draft.rollout, node));
+  if (canGoBack) draft.incidents.push(incidentOfClosedIntent(draft.rollout, node));
 }
 
 /** After a failed health check the node counts as failed even though it is back on its feet. */

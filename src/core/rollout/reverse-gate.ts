@@ -3,6 +3,8 @@
  * the first. A node that fails on the way is an incident, and the rest goes on.
  */
 import { isOnTarget, type Draft } from "./draft.ts";
+import { intentUntrusted } from "./holds.ts";
+import { incidentOfUntrustedIntent } from "./incidents.ts";
 
 export function passReverseGate(draft: Draft, now: number): void {
   const { rollout } = draft;
@@ -20,6 +22,12 @@ export function passReverseGate(draft: Draft, now: number): void {
   }
   if (rollout.status !== "rolling_back") return;
   if (next === null) return end(draft);
+  const untrusted = intentUntrusted(draft);
+  if (untrusted !== null) {
+    if (rollout.why?.code !== untrusted.code) draft.incidents.push(incidentOfUntrustedIntent(untrusted));
+    rollout.why = untrusted;
+    return;
+  }
   const isOver = rollout.intentNotAfter !== null && rollout.intentNotAfter <= now;
   if (isOver || rollout.intentCalledOff) {
     const what = isOver ? "the signed window is over" : "what was signed is called off";

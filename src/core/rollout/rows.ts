@@ -43,6 +43,8 @@ export interface RolloutRow {
   readonly intentNotAfter: number | null;
   /** Outdated by an empty one: every node that has it refuses this. */
   readonly intentCalledOff: boolean;
+  /** Why no node takes the intent any more: its key was revoked, or is over. Null where nodes take it. */
+  readonly intentUntrusted: string | null;
   readonly rollbackAllowed: boolean;
   readonly why: Why | null;
 }

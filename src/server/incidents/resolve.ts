@@ -1,5 +1,5 @@
 /** An incident whose cause is gone, and that needs no person to say so. */
-import type { NodeId } from "../../core/ids.ts";
+import type { NodeId, RolloutId } from "../../core/ids.ts";
 import type { IncidentCategory } from "../../core/incident/states.ts";
 import type { IncidentId } from "../../core/protocol/incident-api.ts";
 import type { Transaction } from "../db/database.ts";
@@ -30,6 +30,15 @@ export const resolveByItself = (
     note,
     null,
   );
+
+/** Of a rollout that goes on or has ended. */
+export const resolveOfRollout = (
+  tx: Transaction,
+  category: IncidentCategory,
+  rolloutId: RolloutId,
+  note: string,
+): Promise<void> =>
+  resolveWhere(tx, tx`category = ${category} and rollout_id = ${rolloutId} and node_id is null`, note, null);
 
 export async function resolveNamed(
   tx: Transaction,

@@ -15,6 +15,7 @@ import type { Database, Transaction } from "../db/database.ts";
 import { LOCKS } from "../db/locks.ts";
 import { appendEvents } from "../events/append.ts";
 import type { KeyRing } from "../identity/key-ring.ts";
+import { wakeSigned } from "../rollout/intent-trust.ts";
 import { markAllDirty } from "../snapshots/mark.ts";
 import { readNodeStandings } from "./node-standings.ts";
 import { republishStale } from "./republish.ts";
@@ -123,6 +124,7 @@ export function createKeyService({ db, clock, ring }: KeyServiceDeps): KeyServic
         takeBundle(tx, { frame, abandoned, reason, actor, clusterId, held, now }),
       );
       await ring.follow(db);
+      await wakeSigned(db);
       return taken;
     },
   };

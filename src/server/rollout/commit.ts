@@ -13,6 +13,7 @@ import type { Transaction } from "../db/database.ts";
 import { pipelined } from "../db/pipelined.ts";
 import { appendEvents } from "../events/append.ts";
 import { raiseIncidents } from "../incidents/raise.ts";
+import { resolveOfRollout } from "../incidents/resolve.ts";
 import type { Authority } from "../snapshots/authority.ts";
 import { eventsOf } from "./decided-events.ts";
 import { isolated } from "./isolate.ts";
@@ -80,6 +81,8 @@ export async function commitDecision(
         now,
       ),
   );
+  if (isTrustedAgain(rows, decision))
+    await resolveOfRollout(tx, "intent_untrusted", id, "signed again, or called off");
   const failed = new Set(failures.map(({ nodeId }) => nodeId));
   const begun = opened.filter(({ nodeId }) => !failed.has(nodeId));
   const events = [...decision.events, ...failures.map(failureEvent)];
@@ -96,6 +99,9 @@ export interface Committed {
   readonly parcels: ParcelDrafts;
   readonly wakeAt: number | null;
 }
+
+const isTrustedAgain = ({ rollout: before }: RolloutRows, { rollout }: RolloutDecision): boolean =>
+  before.why?.code === "INTENT_UNTRUSTED" && rollout.why?.code !== "INTENT_UNTRUSTED";
 
 /** A wait of no length is over at once: then restarts count from the start of the program. */
 const beginsWait = ({ rollout: before }: RolloutRows, { rollout }: RolloutDecision): boolean =>

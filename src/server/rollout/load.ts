@@ -10,6 +10,7 @@ import { NODE_UPGRADE_STATUSES, type NodeUpgradeStatus, type Strategy } from "..
 import type { Transaction } from "../db/database.ts";
 import { pipelined } from "../db/pipelined.ts";
 import { readWatch } from "../health/watch.ts";
+import { newestBundleContent, whyUntrusted } from "./intent-trust.ts";
 import { loadIsBeyondCanary, loadNext, loadOnTarget, loadRetries } from "./load-next.ts";
 import { loadBatch, loadNamed } from "./load-nodes.ts";
 import { ms, rolloutRow, type RolloutRecord } from "./rollout-record.ts";
@@ -25,16 +26,17 @@ export interface LoadedRollout {
 
 /** One clock for all replicas: the database's. */
 export async function loadRollout(tx: Transaction, id: RolloutId): Promise<LoadedRollout | null> {
-  const [[row], signals, reports, watch] = await pipelined(
+  const [[row], signals, reports, watch, bundle] = await pipelined(
     () =>
       tx<RolloutRecord[]>`select *, clock_timestamp() as db_now from rollouts where id = ${id} for update`,
     () => loadSignals(tx, id),
     () => loadReports(tx, id),
     () => readWatch(tx),
+    () => newestBundleContent(tx),
   );
   if (row === undefined) return null;
-  const rollout = rolloutRow(row);
   const now = row.db_now.getTime();
+  const rollout = rolloutRow(row, whyUntrusted(row, bundle, now));
   const available = availableSince(watch, now);
   const { launchesPerStep, settlesPerStep } = LIMITS;
   const [{ batch, quiet }, named, counts, next, retries, isBeyondCanary, onTarget] = await Promise.all([

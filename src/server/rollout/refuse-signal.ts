@@ -15,6 +15,7 @@ import {
 } from "../../core/rollout/states.ts";
 import type { Transaction } from "../db/database.ts";
 import { isCalledOff, isOutdated } from "./called-off.ts";
+import { newestBundleContent, whyUntrusted } from "./intent-trust.ts";
 import { isKnown, isOnTarget } from "./load-next.ts";
 import { reclaimProfile } from "./reclaim-profile.ts";
 
@@ -170,6 +171,12 @@ export async function refuseWithoutWindow(
     throw new FairleadError(
       "INTENT_EXPIRED",
       `the signed window closed at ${row.intent_not_after.toISOString()}`,
+    );
+  const untrusted = whyUntrusted(row, await newestBundleContent(tx), now);
+  if (untrusted !== null)
+    throw new FairleadError(
+      "INTENT_REQUIRED",
+      `nodes no longer take its intent: ${untrusted}. Sign a new one.`,
     );
   if (isCalledOff(row))
     throw new FairleadError("INTENT_REQUIRED", "its intent was called off by the cancel: sign a new one");

@@ -41,7 +41,7 @@ export interface RolloutRecord {
   readonly db_now: Date;
 }
 
-export const rolloutRow = (row: RolloutRecord): RolloutRow => ({
+export const rolloutRow = (row: RolloutRecord, intentUntrusted: string | null): RolloutRow => ({
   id: row.id,
   status: row.status,
   strategy: row.strategy,
@@ -63,6 +63,7 @@ export const rolloutRow = (row: RolloutRecord): RolloutRow => ({
   acknowledgedFailures: row.acknowledged_failures,
   intentNotAfter: ms(row.intent_not_after),
   intentCalledOff: isCalledOff(row),
+  intentUntrusted,
   rollbackAllowed: row.rollback_allowed,
   why: row.why,
 });

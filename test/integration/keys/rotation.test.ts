@@ -14,6 +14,7 @@ import { signIntent, verifyIntent } from "../../../src/trust/intent.ts";
 import { signerFromPem } from "../../../src/trust/keys.ts";
 import { intentOf } from "../../support/trust-orders.ts";
 import { startTestDatabases, type TestDatabases } from "../../support/database.ts";
+import { insertRollout } from "../../support/server/health-rows.ts";
 import { startKeySite, type KeySite } from "../../support/keys/key-site.ts";
 
 let databases: TestDatabases;
@@ -153,6 +154,16 @@ test("SNAP-8: a revoked key is told by heads, to nodes that do not hold the bund
   expect(rows).toEqual([{ subject: stolen.key_id, node_id: null, reason: "stolen" }]);
   const time = await createRevokedReader(here.db).read([first]);
   expect(time.paged(first).rest).toContainEqual({ kind: "signing_key", id: stolen.key_id });
+});
+
+test("SNAP-15: a bundle that revokes a release key wakes the rollouts that run under an intent", async () => {
+  const [signed, unsigned] = [await insertRollout(here.db), await insertRollout(here.db)];
+  await here.db`update rollouts set intent_frame = 'frame' where id = ${signed}`;
+  const release = (await here.keys()).find(({ authority }) => authority === "release")!;
+  await here.operator.succeeds("keys", "revoke", release.key_id, "--reason", "stolen");
+  const awake = await here.db<{ id: string }[]>`select id from rollouts where wake_at is not null`;
+  expect(awake.map(({ id }) => id)).toEqual([signed]);
+  expect(awake.map(({ id }) => id)).not.toContain(unsigned);
 });
 
 test("SNAP-8: a bundle with another signing key waits for a publisher that is under way with the old one", async () => {

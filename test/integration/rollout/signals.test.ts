@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { NodeId } from "../../../src/core/ids.ts";
 import type { RolloutView } from "../../../src/core/protocol/operator-api.ts";
 import { signIntent } from "../../../src/trust/intent.ts";
-import { generateSigner } from "../../../src/trust/keys.ts";
 import { intentOf } from "../../support/trust.ts";
 import { manualRequest, V1 } from "../../support/server/creation-site.ts";
 import { startDrivenSite, type DrivenSite } from "../../support/server/driven-site.ts";
@@ -132,7 +131,7 @@ describe("the way back", () => {
 
   test("SNAP-15: after a cancel that called the intent off it needs a new one", async () => {
     const id = await completed();
-    const intent = signIntent(intentOf({ serial: 4 }), generateSigner().signer);
+    const intent = signIntent(intentOf({ serial: 4 }), here.release);
     await here.db`update rollouts set intent_frame = ${intent}, void_intent_serial = 5 where id = ${id}`;
     expect(await ask(id, "rollback")).toMatchObject({ status: 422, code: "INTENT_REQUIRED" });
     await here.db`update rollouts set void_intent_serial = 3 where id = ${id}`; // signed again since

@@ -68,6 +68,7 @@ export function createdRows(wish: TableWish) {
     acknowledgedFailures: 0,
     intentNotAfter: null,
     intentCalledOff: false,
+    intentUntrusted: null,
     rollbackAllowed: true,
     why: null,
     ...changes,

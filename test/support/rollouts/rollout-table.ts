@@ -367,7 +367,9 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
     cameBack: (at: number): void => void (availableSince = at),
     /** A new intent for the same wish, as it comes with a signal. */
     renewIntent: (intentNotAfter: number): void =>
-      void (rollout = { ...rollout, intentNotAfter, intentCalledOff: false }),
+      void (rollout = { ...rollout, intentNotAfter, intentCalledOff: false, intentUntrusted: null }),
+    /** The key of the intent was revoked. */
+    distrust: (reason: string): void => void (rollout = { ...rollout, intentUntrusted: reason }),
     report(nodeId: NodeId, at: number, body: ReportRow["body"], commandId = rowOf(nodeId).commandId!): void {
       reports = [...reports, { id: ++lastId, nodeId, commandId, at, body }];
     },

@@ -4,8 +4,10 @@ import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { NodeId } from "../../../src/core/ids.ts";
+import { TrustBundle } from "../../../src/core/snapshot/trust-bundle.ts";
 import { createGroupService } from "../../../src/server/group/service.ts";
 import { createManifestReader } from "../../../src/server/manifests/reader.ts";
+import { wakeSigned } from "../../../src/server/rollout/intent-trust.ts";
 import { createRolloutService } from "../../../src/server/rollout/service.ts";
 import { generateSigner, type Signer } from "../../../src/trust/keys.ts";
 import { startTestDatabases } from "../database.ts";
@@ -39,7 +41,10 @@ export async function startCreationSite() {
   const { content: bundle } = signTrustBundle(site, {
     bundle: { intents_required: false, release_keys: [releaseKeyOf(release)] },
   });
-  const intents = { clusterId: site.clusterId, bundle: async () => bundle };
+  await db`update trust_bundles set content = ${db.json(bundle)}`;
+  const readBundle = async () =>
+    TrustBundle.parse((await db`select content from trust_bundles`)[0]!["content"]);
+  const intents = { clusterId: site.clusterId, bundle: readBundle };
   const deps = { db, manifests, intents, now: Date.now, nudge: () => undefined, nudgeGroup: () => undefined };
   const app = await startOperators(db, site, {
     manifests,
@@ -62,6 +67,18 @@ export async function startCreationSite() {
     clusterId: site.clusterId,
     /** Trusted by the site's bundle. */
     release,
+    /** As if a new trust bundle had come in: its release key is revoked, and another one listed. */
+    async replaceRelease(): Promise<Signer> {
+      const next = generateSigner().signer;
+      const content = {
+        ...(await readBundle()),
+        release_keys: [releaseKeyOf(next)],
+        revoked_keys: [release.record.key_id],
+      };
+      await db`update trust_bundles set content = ${db.json(content)}`;
+      await wakeSigned(db);
+      return next;
+    },
     ask: await administrator(app, db),
     async write(path: string, text: string): Promise<void> {
       await mkdir(dirname(join(config, path)), { recursive: true });

@@ -17,10 +17,12 @@ describe("the next command of a component", () => {
     ["running", "UPGRADING", null],
     ["paused", "CANARY_APPROVAL", `fairlead rollout approve-canary ${SELF} --reason "…"`],
     ["paused", "INTENT_EXPIRED", `fairlead rollout resume ${SELF} --manifest FILE`],
+    ["paused", "INTENT_UNTRUSTED", `fairlead rollout resume ${SELF} --manifest FILE`],
     ["paused", "UNAVAILABLE_LIMIT", `fairlead rollout resume ${SELF}`],
     ["paused", "THRESHOLD_EXCEEDED", `fairlead rollout retry ${SELF}, then ${GROUP}; or force`],
     ["paused", "PAUSED", GROUP],
     ["rolling_back", "INTENT_EXPIRED", `fairlead rollout rollback ${SELF} --manifest FILE`],
+    ["rolling_back", "INTENT_UNTRUSTED", `fairlead rollout rollback ${SELF} --manifest FILE`],
     ["rolling_back", "ROLLING_BACK", null],
     ["cancelled", "CANCELLED", null],
   ])("ROLL-11: that is %s with %s is %s", (status, code, command) => {

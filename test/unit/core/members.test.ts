@@ -5,7 +5,14 @@ import { awaitedSignal, componentTakes } from "../../../src/core/rollout/members
 import { ROLLOUT_STATUSES, SIGNALS, type RolloutStatus } from "../../../src/core/rollout/states.ts";
 
 const OWN = ["force", "approve_canary", "retry", "skip", "give_up"];
-const CODES = ["INTENT_EXPIRED", "UNAVAILABLE_LIMIT", "CANARY_APPROVAL", "PAUSED", "THRESHOLD_EXCEEDED"];
+const CODES = [
+  "INTENT_EXPIRED",
+  "INTENT_UNTRUSTED",
+  "UNAVAILABLE_LIMIT",
+  "CANARY_APPROVAL",
+  "PAUSED",
+  "THRESHOLD_EXCEEDED",
+];
 const taken = (status: RolloutStatus, whyCode: string | null) =>
   SIGNALS.filter((kind) => componentTakes({ status, whyCode }, kind));
 
@@ -19,9 +26,11 @@ test.each(ROLLOUT_STATUSES)(
 
 test.each([
   ["paused", "INTENT_EXPIRED", "resume"],
+  ["paused", "INTENT_UNTRUSTED", "resume"],
   ["paused", "UNAVAILABLE_LIMIT", "resume"],
   ["paused", "CANARY_APPROVAL", "approve_canary"],
   ["rolling_back", "INTENT_EXPIRED", "rollback"],
+  ["rolling_back", "INTENT_UNTRUSTED", "rollback"],
 ] as const)("ROLL-11: a %s component with %s waits for a person's %s", (status, whyCode, kind) => {
   expect(awaitedSignal({ status, whyCode })).toBe(kind);
   expect(taken(status, whyCode)).toEqual(SIGNALS.filter((each) => each === kind || OWN.includes(each)));
@@ -43,5 +52,5 @@ test("ROLL-11: what a component waits for is never refused for its state", () =>
       waiting += 1;
       expect(refusalOf({ ...asked, status, whyCode }, kind)).toBeNull();
     }
-  expect(waiting).toBe(4);
+  expect(waiting).toBe(6);
 });
