@@ -118,6 +118,11 @@ export const LIMITS = {
   reconnectGraceMs: 60_000,
   maintenanceLimitMs: 30 * 60_000,
 
+  // Reports about commands that the database does not know
+  /** Of one node, noted at a time. */
+  unknownReportsMax: 100,
+  unknownReportKeptMs: 7 * 24 * 3_600_000,
+
   // Incidents outside upgrades
   /** Trouble that was not seen for this long is over: a node that flaps is one incident. */
   incidentQuietMs: 5 * 60_000,

@@ -150,7 +150,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     standings,
     parcels,
     storeHeartbeat: createHeartbeatStore(db, (count) => metrics.heartbeats.add({ outcome: "stored" }, count)),
-    storeReports: createReportStore(db, nudge),
+    storeReports: createReportStore(db, nudge, log),
     hearClock: clocks.hear,
     now: clock.now,
   });

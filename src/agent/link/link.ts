@@ -5,6 +5,7 @@ import type { Digest } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import {
   PollResponse,
+  ReceivedAnswers,
   RenewResponse,
   type Heartbeat,
   type PollRequest,
@@ -21,7 +22,8 @@ const PAGE_BYTES_MAX = 256 * 1024;
 export interface Link {
   poll(request: PollRequest, signal: AbortSignal): Promise<PollResponse | null>;
   heartbeat(heartbeat: Heartbeat, signal: AbortSignal): Promise<void>;
-  report(request: ReportRequest, signal: AbortSignal): Promise<void>;
+  /** Null: an older control plane, which answers nothing when it took all of them. */
+  report(request: ReportRequest, signal: AbortSignal): Promise<ReceivedAnswers | null>;
   blob(digest: Digest): Promise<Buffer>;
   /** A page of what was revoked, as a head names it. */
   revocationPage(digest: Digest): Promise<Buffer>;
@@ -72,10 +74,13 @@ export function openLink(
       });
     },
     async report(request, signal) {
+      let answers: ReceivedAnswers | null = null;
       const send = async (heartbeat: Heartbeat | null): Promise<void> => {
-        await post("/agent/v1/reports", { ...request, heartbeat }, { signal });
+        const response = await post("/agent/v1/reports", { ...request, heartbeat }, { signal });
+        answers = response.status === 204 ? null : answersIn(jsonOf(response));
       };
       await (request.heartbeat === null ? send(null) : withHeartbeat(request.heartbeat, send));
+      return answers;
     },
     async blob(digest) {
       const response = await send(`/agent/v1/blobs/${digest}`, {
@@ -91,6 +96,12 @@ export function openLink(
     },
     close: () => replicas.close(),
   };
+}
+
+function answersIn(body: unknown): ReceivedAnswers {
+  const parsed = ReceivedAnswers.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw new FairleadError("UNREACHABLE", "the server's answer to reports is not understood");
 }
 
 function shuffled(urls: readonly string[]): string[] {

@@ -7,12 +7,13 @@
  *    by one, and the refused one goes to the end of the queue. It is kept: a newer server may accept it. News that is
  *    refused alone is dropped.
  * 2. News has a bound. Beyond it the oldest goes for which the same command has newer news.
+ * 3. A report is done with when the server has answered it: stored, or why not. One without an answer is sent again.
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
-import { UpgradeReport, type Heartbeat } from "../../core/protocol/agent-api.ts";
+import { UpgradeReport, type Heartbeat, type ReceivedAnswers } from "../../core/protocol/agent-api.ts";
 import type { CommandId } from "../../core/ids.ts";
 import { withStorableText } from "../../core/text.ts";
 import { sleep, type Clock } from "../../host/clock.ts";
@@ -37,6 +38,9 @@ export interface OutboxDeps {
   readonly log: Logger;
   readonly fs?: FileSystemPort;
 }
+
+const idsOf = ({ answers }: ReceivedAnswers): Set<string> =>
+  new Set(answers.map(({ report_id }) => report_id));
 
 export type Outbox = Awaited<ReturnType<typeof openOutbox>>;
 
@@ -78,11 +82,17 @@ export async function openOutbox({
     const reports = [...news, ...kept].slice(0, perSend);
     inFlight = reports;
     const verdict = reports.some((report) => report.body.kind === "verdict");
-    await link().report({ reports, heartbeat: verdict ? await heartbeat() : null }, signal);
-    const sent = new Set(reports.map((report) => report.report_id));
+    const answered = await link().report({ reports, heartbeat: verdict ? await heartbeat() : null }, signal);
+    const sent = answered === null ? new Set(reports.map(({ report_id }) => report_id)) : idsOf(answered);
+    for (const { report_id, outcome, reason } of answered?.answers ?? [])
+      if (outcome === "unknown_command") log.warn("report about an unknown command", { report_id, reason });
+    if (!reports.some(({ report_id }) => sent.has(report_id)))
+      throw new FairleadError("UNREACHABLE", "the server answered none of the reports"); // (3)
     news = news.filter((report) => !sent.has(report.report_id));
     const before = kept.length;
-    kept = kept.filter((report) => !sent.has(report.report_id));
+    const left = kept.filter((report) => !sent.has(report.report_id));
+    const isUnanswered = (report: UpgradeReport): boolean => reports.includes(report);
+    kept = [...left.filter((report) => !isUnanswered(report)), ...left.filter(isUnanswered)];
     for (const id of sent) {
       onDelivery.get(id)?.();
       onDelivery.delete(id);

@@ -198,3 +198,25 @@ export const ReportRequest = z.strictObject({
   heartbeat: Heartbeat.nullable(),
 });
 export type ReportRequest = z.infer<typeof ReportRequest>;
+
+/**
+ * What became of a report. `repeated`: nothing new about its command. `unknown_command`: the control plane has no such
+ * command for the node; how it ended is noted all the same.
+ */
+export const REPORT_OUTCOMES = ["stored", "repeated", "unknown_command"] as const;
+export type ReportOutcome = (typeof REPORT_OUTCOMES)[number];
+
+/** An answered report is done with; one without an answer is sent again. An older control plane answers nothing: 204. */
+export interface ReportAnswers {
+  readonly answers: readonly {
+    readonly report_id: UpgradeReport["report_id"];
+    readonly outcome: ReportOutcome;
+    readonly reason: string | null;
+  }[];
+}
+
+/** Unsigned, so read tolerantly: a newer control plane may know more outcomes. */
+export const ReceivedAnswers = z.object({
+  answers: z.array(z.object({ report_id: Uuid, outcome: z.string(), reason: z.string().nullable() })),
+});
+export type ReceivedAnswers = z.infer<typeof ReceivedAnswers>;

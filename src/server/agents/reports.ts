@@ -5,36 +5,69 @@
  * 2. It counts only when it goes further than every report about its command before it: action by action, then one
  *    verdict or refusal. A report delivered twice is stored once, and a node cannot make more rows of a command than
  *    the command has actions, however often it reports.
+ * 3. Each report is answered: stored, or why not. An agent keeps what was not answered.
  */
 import type { NodeId, RolloutId } from "../../core/ids.ts";
-import type { ReportRequest, UpgradeReport } from "../../core/protocol/agent-api.ts";
+import type {
+  ReportAnswers,
+  ReportOutcome,
+  ReportRequest,
+  UpgradeReport,
+} from "../../core/protocol/agent-api.ts";
+import { silentLogger, type Logger } from "../../host/log.ts";
 import type { Database, Transaction } from "../db/database.ts";
 import { pipelined } from "../db/pipelined.ts";
 import { appendEvents } from "../events/append.ts";
 import type { Nudge } from "../drive/nudge.ts";
 import { createBatcher } from "./batcher.ts";
 import { upsertReported } from "./heartbeats.ts";
+import { adoptReported, noteUnknown, UNKNOWN_COMMAND } from "./unknown-reports.ts";
 
 export interface NodeReports {
   readonly nodeId: NodeId;
   readonly request: ReportRequest;
 }
 
-export type StoreReports = (reports: NodeReports) => Promise<void>;
+export type StoreReports = (reports: NodeReports) => Promise<ReportAnswers>;
 
-export function createReportStore(db: Database, nudge: Nudge): StoreReports {
-  return createBatcher<NodeReports, void>(
+export function createReportStore(db: Database, nudge: Nudge, log: Logger = silentLogger): StoreReports {
+  return createBatcher<NodeReports, ReportAnswers>(
     async (items) => {
-      const rollouts = await db.begin((tx) => storeAll(tx, items));
+      const { rollouts, outcomes } = await db.begin((tx) => storeAll(tx, items));
       for (const id of rollouts) nudge(id);
-      return items.map(() => undefined);
+      for (const { nodeId, request } of items)
+        if (request.heartbeat !== null && request.reports.some((report) => isStrayVerdict(report, outcomes)))
+          await adoptReported(db, log, nodeId, request.heartbeat);
+      return items.map(({ request }) => answersTo(request, outcomes)); // (3)
     },
     // A nudge gathers for as long again: waiting for company costs a rollout nothing, a transaction each costs it much.
     { itemsMax: 200, lingerMs: 25, concurrentMax: 2 },
   );
 }
 
-async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise<Set<RolloutId>> {
+/** By the id of the report; one that is not listed was no news beside another of its command. */
+type Outcomes = ReadonlyMap<string, ReportOutcome>;
+
+const isStrayVerdict = ({ report_id, body }: UpgradeReport, outcomes: Outcomes): boolean =>
+  body.kind === "verdict" && outcomes.get(report_id) === "unknown_command";
+
+const REASONS: Readonly<Record<ReportOutcome, string | null>> = {
+  stored: null,
+  repeated: "an earlier report of the command says as much, or more",
+  unknown_command: UNKNOWN_COMMAND,
+};
+
+const answersTo = ({ reports }: ReportRequest, outcomes: Outcomes): ReportAnswers => ({
+  answers: reports.map(({ report_id }) => {
+    const outcome = outcomes.get(report_id) ?? "repeated";
+    return { report_id, outcome, reason: REASONS[outcome] };
+  }),
+});
+
+async function storeAll(
+  tx: Transaction,
+  items: readonly NodeReports[],
+): Promise<{ readonly rollouts: ReadonlySet<RolloutId>; readonly outcomes: Outcomes }> {
   const rows = items.flatMap(({ nodeId, request }) =>
     withoutOldNews(request.reports).map(({ report_id, command_id, body }) => ({
       report_id,
@@ -53,8 +86,29 @@ async function storeAll(tx: Transaction, items: readonly NodeReports[]): Promise
     () => (newest.length > 0 ? upsertReported(tx, newest) : undefined),
   );
   const fresh = new Set(stored.map((row) => row.report_id));
+  const unknown = await findUnknown(
+    tx,
+    rows.filter((row) => !fresh.has(row.report_id)),
+  );
+  await noteUnknown(tx, unknown);
   await appendEvents(tx, refusals(rows.filter((row) => fresh.has(row.report_id))));
-  return new Set(stored.map((row) => row.rollout_id));
+  return {
+    rollouts: new Set(stored.map((row) => row.rollout_id)),
+    outcomes: new Map([
+      ...stored.map(({ report_id }) => [report_id, "stored"] as const),
+      ...unknown.map(({ report_id }) => [report_id, "unknown_command"] as const),
+    ]),
+  };
+}
+
+/** Another node's command is as unknown as one that never was. */
+async function findUnknown(tx: Transaction, rows: readonly Row[]): Promise<Row[]> {
+  if (rows.length === 0) return [];
+  const known = await tx<{ key: string }[]>`
+    select command_id || ' ' || node_id as key from commands
+    where command_id = any(${rows.map(({ command_id }) => command_id)})`;
+  const keys = new Set(known.map(({ key }) => key));
+  return rows.filter(({ command_id, node_id }) => !keys.has(`${command_id} ${node_id}`));
 }
 
 type Row = Pick<StoredReport, "report_id" | "command_id" | "node_id" | "body"> & { readonly rank: number };

@@ -50,10 +50,9 @@ export function registerAgentRoutes(app: FastifyInstance, deps: AgentRoutesDeps)
     });
   });
 
-  app.post("/agent/v1/reports", async (request, reply) => {
-    await deps.storeReports({ nodeId: request.nodeId, request: parseBody(ReportRequest, request.body) });
-    return reply.code(204).send();
-  });
+  app.post("/agent/v1/reports", async (request) =>
+    deps.storeReports({ nodeId: request.nodeId, request: parseBody(ReportRequest, request.body) }),
+  );
 
   app.get<{ Params: { digest: string } }>("/agent/v1/revocations/:digest", async (request, reply) => {
     const digest = parseBody(Digest, request.params.digest);

@@ -1,8 +1,8 @@
 /**
  * Records what a node runs after a person mended it by hand (ROLL-29): who, why, before and after.
  *
- * 1. The node's own measurement is recorded, never what the operator says it runs. Only a version that the site has
- *    never rolled out is taken from the operator, because nobody else knows its name.
+ * 1. The node's own measurement is recorded, never what the operator says it runs. Only the name of a version that the
+ *    site has never rolled out is taken from the operator, or from the agent that installed it by a command.
  * 2. The node's row is locked like a launch locks it: an adoption comes before an upgrade or is refused.
  * 3. Rollouts are locked before the node, in the order of a step, to avoid deadlocks. Node rows of no other rollout change.
  */
@@ -33,6 +33,7 @@ export const adoptNode = (
   id: NodeId,
   request: NodeAdopt,
   actor: string,
+  installedAs: string | null = null,
 ): Promise<NodeAdopted> =>
   db.begin(async (tx) => {
     const rollouts = await lockRollouts(tx, id); // (3)
@@ -45,7 +46,7 @@ export const adoptNode = (
     const profile = profileOf(node, request.chain_profile_id);
     await refuseAtWork(tx, id, profile);
     const fingerprint = runningOn(node, profile);
-    const version = await versionOf(tx, profile, fingerprint, request.version);
+    const version = await versionOf(tx, profile, fingerprint, request.version, installedAs);
     const before = await recordedOf(tx, id, profile);
     const after = { binary_version: version, fingerprint };
     await tx`
@@ -118,11 +119,12 @@ async function versionOf(
   profile: ProfileId,
   fingerprint: Digest,
   named: string | undefined,
+  installedAs: string | null,
 ): Promise<string> {
   const [known] = await tx<{ version: string }[]>`
     select target_version as version from rollouts
     where chain_profile_id = ${profile} and target_binary_checksum = ${fingerprint} order by created_at desc limit 1`;
-  const version = known?.version ?? named;
+  const version = known?.version ?? named ?? installedAs ?? undefined;
   if (version === undefined)
     throw new FairleadError(
       "INVALID_INPUT",

@@ -147,7 +147,7 @@ test("ROLL-6: of two verdicts about one command that wait for its row at once, o
   const other = createReportStore(here.db, () => undefined);
   const [{ command_id, node_id }] = commands as [(typeof commands)[number]];
   const stores = [store, other];
-  const stored: Promise<void>[] = [];
+  const stored: Promise<unknown>[] = [];
   await here.db.begin(async (tx) => {
     await tx`select 1 from commands where command_id = ${command_id} for update`;
     for (const each of stores) stored.push(each({ nodeId: node_id, request: refusalOf(command_id) }));

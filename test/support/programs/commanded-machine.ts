@@ -79,6 +79,7 @@ export async function commandedMachine(options: { readonly server?: ArtifactServ
     report: async ({ reports }: { reports: UpgradeReport[] }) => {
       if (!world.there) throw new Error("nobody answers");
       for (const report of reports) hear(report);
+      return null;
     },
   } as Partial<Link> as Link;
 

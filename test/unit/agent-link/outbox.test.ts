@@ -20,6 +20,9 @@ let unacceptable: string | null;
 let isAway: boolean;
 let failures: number;
 let onRefusal: () => void;
+/** The outcome that the server answers for a report about this command; null: it leaves the report out. */
+let answer: ((command: CommandId) => string | null) | null;
+let warnings: Record<string, unknown>[];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "fairlead-outbox-"));
   sent = [];
@@ -27,6 +30,8 @@ beforeEach(async () => {
   unacceptable = null;
   [isAway, failures] = [false, 0];
   onRefusal = () => undefined;
+  answer = null;
+  warnings = [];
 });
 afterEach(async () => rm(folder, { recursive: true, force: true }));
 
@@ -55,13 +60,25 @@ const opened = async () =>
             throw new FairleadError("INVALID_INPUT", "body.reports.0: not valid");
           }
           sent.push(...ids);
+          if (answer === null) return null;
+          const answers = reports.flatMap(({ report_id, command_id }) => {
+            const outcome = answer!(command_id);
+            return outcome === null ? [] : [{ report_id, outcome, reason: `it is ${outcome}` }];
+          });
+          return { answers };
         },
       }) as Partial<Link> as Link,
     heartbeat: async () => {
       throw new Error("nobody asks for it");
     },
     clock: systemClock,
-    log: { ...silentLogger, warn: () => void (failures += 1) },
+    log: {
+      ...silentLogger,
+      warn: (message, fields) => {
+        failures += 1;
+        warnings.push({ message, ...fields });
+      },
+    },
     fs: trippingFileSystem((operation) => {
       if (isFull && operation.startsWith("write ")) throw systemError("ENOSPC");
     }),
@@ -172,4 +189,35 @@ test("ROLL-28: of more news than is kept while the server is away, the newest of
   leaving.abort();
   await running;
   expect(sent.length).toBeLessThan(300);
+
+test("ROLL-29: a report that the server answers with a reason is done with, and the reason is logged", async () => {
+  const outbox = await opened();
+  const [known, unknown] = [command(), command()];
+  for (const id of [known, unknown]) await outbox.add(id, REFUSAL);
+  answer = (id) => (id === unknown ? "unknown_command" : "stored");
+  const leaving = new AbortController();
+  const running = outbox.run(leaving.signal);
+  await until("nothing is kept", async () => (await onDisk()).length === 0);
+  leaving.abort();
+  await running;
+  expect(sent).toEqual([known, unknown]);
+  expect(warnings).toMatchObject([
+    { message: "report about an unknown command", reason: "it is unknown_command" },
+  ]);
+});
+
+test("ROLL-29: a report that the server leaves unanswered is kept and sent again, behind the others", async () => {
+  const outbox = await opened();
+  const [left, other] = [command(), command()];
+  for (const id of [left, other]) await outbox.add(id, REFUSAL);
+  answer = (id) => (id === left ? null : "stored");
+  const leaving = new AbortController();
+  const running = outbox.run(leaving.signal);
+  await until("it is sent a second time", () => sent.filter((id) => id === left).length >= 2);
+  expect(await onDisk()).toEqual([left]);
+  answer = () => "an outcome of a newer server";
+  await until("it is done with", async () => (await onDisk()).length === 0);
+  leaving.abort();
+  await running;
+  expect(sent.filter((id) => id === other)).toHaveLength(1);
 });
