@@ -27,6 +27,8 @@ export const LIMITS = {
   nodeClockDisagreeMs: 5 * 60_000,
   nodeClocksMin: 3,
   clockLookMs: 1_000,
+  /** A start later than this after the time was last proven waits for nodes: a node renews its certificate with this left. */
+  clockAbsenceMaxMs: 10 * 24 * 3_600_000,
   /** The wall clock is compared with the monotonic clock over at most this long: small corrections do not add up. */
   clockBaselineMs: 3_600_000,
   /** How far a node's clock may run behind the signer's before a fresh snapshot is not yet valid to it. */

@@ -72,6 +72,7 @@ export interface Listening {
 export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdown): Promise<Listening> {
   const clock = systemClock;
   const gate = createClockGate();
+  gate.set({ closed: false, unproven: true, databaseMinusWallMs: 0 }); // until the clocks were compared once
   /** Dates certificates. */
   const agreed = { ...clock, now: gate.agreedNow };
   await preflight(config);

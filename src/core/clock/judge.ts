@@ -6,6 +6,8 @@
  * 2. The database's clock dates heads and commands, so it is the wall clock's or differs by what an operator accepted.
  * 3. A replica that differs from the database has stopped by itself; of the others, more than half agree.
  * 4. The first nodes that are heard after a start decide once whether the time since the last start was absence or error.
+ * 5. After a gap in which certificates of nodes may have expired, a server that started ahead would hear no node. It signs
+ *    nothing until nodes were heard that agree: as many as were there before, three at most (ADR 28).
  */
 import { LIMITS } from "../limits.ts";
 
@@ -20,11 +22,19 @@ export interface ClockFacts {
   readonly replicasMs: readonly number[];
   /** Nodes' clocks minus the wall clock, one for each node heard. */
   readonly nodesMs: readonly number[];
+  /** Since the time was last proven, where this start has to prove it again; null where it does not. */
+  readonly absence: Absence | null;
   /** No majority of nodes has agreed yet, and no operator has confirmed the time. */
   readonly nodesAsked: boolean;
 }
 
-export const CLOCK_SOURCES = ["monotonic", "database", "replicas", "nodes"] as const;
+export interface Absence {
+  readonly gapMs: number;
+  /** Nodes that were heard shortly before it. */
+  readonly nodesBefore: number;
+}
+
+export const CLOCK_SOURCES = ["monotonic", "database", "replicas", "nodes", "absence"] as const;
 export type ClockSource = (typeof CLOCK_SOURCES)[number];
 
 export interface Disagreement {
@@ -42,7 +52,7 @@ export interface ClockVerdict {
 }
 
 export function judgeClocks(facts: ClockFacts): ClockVerdict {
-  const { movedMs, databaseMs, acceptedDatabaseMs, replicasMs, nodesMs, nodesAsked } = facts;
+  const { movedMs, databaseMs, acceptedDatabaseMs, replicasMs, nodesMs, nodesAsked, absence } = facts;
   const nodesAgree = doMostAgree(nodesMs, LIMITS.nodeClockDisagreeMs);
   const nodesVouch = doMostAgree(nodesMs, LIMITS.clockDisagreeMs);
   const found: Disagreement[] = [];
@@ -52,8 +62,20 @@ export function judgeClocks(facts: ClockFacts): ClockVerdict {
   const apart = replicasMs.filter((ms) => differs(ms));
   if (apart.length * 2 > replicasMs.length) found.push({ source: "replicas", aheadMs: -median(apart) }); // (3)
   if (nodesAsked && doMostDiffer(nodesMs)) found.push({ source: "nodes", aheadMs: -median(nodesMs) }); // (4)
+  if (absence !== null && isUnproven(absence, nodesMs))
+    found.push({ source: "absence", aheadMs: absence.gapMs }); // (5)
   return { disagreements: found, nodesAgree, nodesVouch };
 }
+
+function isUnproven({ gapMs, nodesBefore }: Absence, nodesMs: readonly number[]): boolean {
+  if (gapMs <= LIMITS.clockAbsenceMaxMs || nodesBefore === 0) return false;
+  const agreeing = nodesMs.filter((ms) => !differs(ms, LIMITS.nodeClockDisagreeMs)).length;
+  return agreeing < Math.min(nodesBefore, LIMITS.nodeClocksMin) || agreeing * 2 <= nodesMs.length;
+}
+
+/** Certificates are issued all the same: nodes whose own have expired renew them before they can be heard. */
+export const isOnlyUnproven = (disagreements: readonly Disagreement[]): boolean =>
+  disagreements.length > 0 && disagreements.every(({ source }) => source === "absence");
 
 const differs = (ms: number, boundMs: number = LIMITS.clockDisagreeMs): boolean => Math.abs(ms) > boundMs;
 
@@ -68,17 +90,21 @@ const doMostDiffer = (nodesMs: readonly number[]): boolean =>
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-const NAMES: Readonly<Record<ClockSource, string>> = {
+const NAMES: Readonly<Record<Exclude<ClockSource, "absence">, string>> = {
   monotonic: "the monotonic clock",
   database: "the database's clock",
   replicas: "most other replicas",
   nodes: "the clocks of most nodes heard since the start",
 };
 
+const DAY_MS = 24 * 3_600_000;
+
 /** `CLOCK_DISAGREES: the wall clock is 43200 s ahead of the monotonic clock`. */
 export function describeDisagreements(disagreements: readonly Disagreement[]): string | null {
   if (disagreements.length === 0) return null;
   const parts = disagreements.map(({ source, aheadMs }) => {
+    if (source === "absence")
+      return `${Math.floor(aheadMs / DAY_MS)} days after the time that was last proven, and too few nodes have confirmed it`;
     const seconds = Math.round(Math.abs(aheadMs) / 1000);
     return `${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} ${NAMES[source]}`;
   });

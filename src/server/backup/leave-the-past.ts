@@ -39,6 +39,7 @@ export async function leaveThePast(tx: Transaction, now: number): Promise<void> 
     update webhook_deliveries set status = 'failed', last_error = 'the site was restored' where status = 'pending'`; // (4)
   await tx`update event_cursors set event_id = (select coalesce(max(id), 0) from events)`; // (4)
   await tx`delete from clock_confirmations`; // of the clock of another database
+  await tx`delete from proven_time`; // likewise
   await tx`delete from node_heartbeats`; // (1)
   await tx`delete from node_config_state`; // (1)
   await tx`update node_profiles set state = 'active' where state = 'maintenance'`;

@@ -9,6 +9,7 @@ import { markSignedAhead } from "../snapshots/mark.ts";
 export async function mendDatedAhead(db: Database): Promise<void> {
   await markSignedAhead(db);
   const ahead = db`clock_timestamp() + ${LIMITS.clockDisagreeMs} * interval '1 millisecond'`;
+  await db`update proven_time set at = clock_timestamp() where at > ${ahead}`;
   // A head is due while something was revoked after it: until then every poll would be answered with a new one.
   await db`update authority_revocations set created_at = clock_timestamp() where created_at > ${ahead}`;
   await db`update node_heartbeats set received_at = clock_timestamp() where received_at > ${ahead}`;

@@ -4,13 +4,14 @@
  * 1. A wall clock that moved against the monotonic clock closes it in the same instant, in every thread: the readings
  *    that last agreed lie in shared memory.
  * 2. The watch closes it for everything else, and opens it again.
- * 3. A signature carries the time of a clock that agrees: the wall clock's, or the database's.
+ * 3. A start whose time is not proven yet signs nothing. Its certificates are issued: nodes are heard with them.
+ * 4. A signature carries the time of a clock that agrees: the wall clock's, or the database's.
  */
 import { FairleadError } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { machineClock, type MachineClock } from "../../host/clock.ts";
 
-const SLOTS = ["wallMinusMonotonic", "wallMinusBoot", "closed", "databaseMinusWall"] as const;
+const SLOTS = ["wallMinusMonotonic", "wallMinusBoot", "closed", "unproven", "databaseMinusWall"] as const;
 const slotOf = (name: (typeof SLOTS)[number]): number => SLOTS.indexOf(name);
 
 export interface ClockGate {
@@ -25,7 +26,14 @@ export interface ClockGate {
   agreedNow(): number;
   /** The clocks agree at this moment: movement is counted from here. */
   agree(): void;
-  set(state: { readonly closed: boolean; readonly databaseMinusWallMs: number }): void;
+  set(state: GateState): void;
+}
+
+export interface GateState {
+  readonly closed: boolean;
+  /** Nothing may be signed but certificates. */
+  readonly unproven?: boolean;
+  readonly databaseMinusWallMs: number;
 }
 
 /** Without `memory`, a new gate, open. */
@@ -53,16 +61,23 @@ export function createClockGate(
     put("wallMinusBoot", now - clock.sinceBoot());
   }
 
-  const isOpen = (): boolean => get("closed") === 0 && Math.abs(movedMs()) <= LIMITS.clockDisagreeMs; // (1) (2)
+  const isAgreed = (): boolean => get("closed") === 0 && Math.abs(movedMs()) <= LIMITS.clockDisagreeMs; // (1) (2)
+  const isOpen = (): boolean => isAgreed() && get("unproven") === 0; // (3)
 
   function check(issuedAt: number): void {
-    if (!isOpen()) throw disagrees("the clocks of the control plane disagree");
+    if (isAgreed() && !isOpen())
+      throw disagrees("too few nodes have confirmed the time after a long absence");
+    checkAgreed(issuedAt);
+  }
+
+  function checkAgreed(issuedAt: number): void {
+    if (!isAgreed()) throw disagrees("the clocks of the control plane disagree");
     const ahead = issuedAt - clock.now();
-    const isAgreed = [0, get("databaseMinusWall")].some(
+    const isNear = [0, get("databaseMinusWall")].some(
       (offset) => Math.abs(ahead - offset) <= LIMITS.clockDisagreeMs,
     );
-    if (!isAgreed)
-      throw disagrees(`the time to be signed is ${Math.round(ahead / 1000)} s from the wall clock`); // (3)
+    if (!isNear)
+      throw disagrees(`the time to be signed is ${Math.round(ahead / 1000)} s from the wall clock`); // (4)
   }
 
   if (memory === null) agree();
@@ -73,12 +88,13 @@ export function createClockGate(
     check,
     agreedNow() {
       const now = clock.now();
-      check(now);
+      checkAgreed(now);
       return now;
     },
     agree,
-    set({ closed, databaseMinusWallMs }) {
+    set({ closed, unproven = false, databaseMinusWallMs }) {
       put("closed", closed ? 1 : 0);
+      put("unproven", unproven ? 1 : 0);
       put("databaseMinusWall", databaseMinusWallMs);
     },
   };

@@ -3,6 +3,8 @@ import type { Database } from "../db/database.ts";
 
 export interface ClockRows {
   readonly databaseNow: number;
+  /** By the database's clock; null before the first time. */
+  readonly provenAt: number | null;
   /** Wall clocks of the other live replicas, each minus the database's. */
   readonly replicas: readonly { readonly offsetMs: number; readonly signs: boolean }[];
   /** The newest one; `database` is the database's clock at that moment. */
@@ -16,16 +18,24 @@ export interface ClockRows {
 export async function readClockRows(db: Database, replicaId: string): Promise<ClockRows> {
   const [[read], replicas] = await Promise.all([
     db<
-      { now: Date; seq: number | null; true_time: Date | null; database_time: Date | null }[]
-    >`select clock_timestamp() as now, c.seq, c.true_time, c.database_time from (select 1) one
+      {
+        now: Date;
+        proven: Date | null;
+        seq: number | null;
+        true_time: Date | null;
+        database_time: Date | null;
+      }[]
+    >`select clock_timestamp() as now, (select at from proven_time) as proven, c.seq, c.true_time, c.database_time
+      from (select 1) one
       left join lateral (select * from clock_confirmations order by seq desc limit 1) c on true`,
     db<{ offset_ms: number; signs: boolean }[]>`
       select clock_offset_ms as offset_ms, clock_problem is null as signs from replicas
       where id <> ${replicaId} and lease_until > clock_timestamp() and clock_offset_ms is not null`,
   ]);
-  const { now, seq, true_time, database_time } = read!;
+  const { now, proven, seq, true_time, database_time } = read!;
   return {
     databaseNow: now.getTime(),
+    provenAt: proven?.getTime() ?? null,
     replicas: replicas.map(({ offset_ms, signs }) => ({ offsetMs: offset_ms, signs })),
     confirmed:
       seq === null ? null : { seq, trueTime: true_time!.getTime(), database: database_time!.getTime() },
@@ -47,4 +57,19 @@ export async function isAnyStopped(db: Database): Promise<boolean> {
   const [row] = await db<{ stopped: boolean }[]>`
     select exists (select 1 from replicas where lease_until > clock_timestamp() and clock_problem is not null) as stopped`;
   return row!.stopped;
+}
+
+/** The clocks agree now. */
+export async function writeProvenTime(db: Database): Promise<void> {
+  await db`
+    insert into proven_time (at) values (clock_timestamp())
+    on conflict (only_one) do update set at = excluded.at`;
+}
+
+/** Nodes that were heard within a day before that time. */
+export async function countNodesBefore(db: Database, provenAt: number): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::int as count from node_heartbeats hb join nodes n on n.id = hb.node_id
+    where n.revoked_at is null and hb.received_at > ${new Date(provenAt)}::timestamptz - interval '1 day'`;
+  return row!.count;
 }

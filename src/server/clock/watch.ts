@@ -5,8 +5,10 @@
  * 2. A confirmation counts once, and only where this wall clock shows the time that the operator said. What it accepted
  *    of the database's clock holds for later starts as well.
  * 3. When the clocks agree again, what was signed or dated ahead of them is mended.
+ * 4. The time is proven while the clocks agree, and kept: a start long after it has to prove it again, by nodes that agree
+ *    or an operator's word. A second start does not get around that.
  */
-import { describeDisagreements, judgeClocks } from "../../core/clock/judge.ts";
+import { describeDisagreements, isOnlyUnproven, judgeClocks, type Absence } from "../../core/clock/judge.ts";
 import type { NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { machineClock, type MachineClock } from "../../host/clock.ts";
@@ -16,9 +18,17 @@ import { repeat, type Repeated } from "../repeat.ts";
 import { mendDatedAhead } from "./dated-ahead.ts";
 import type { ClockGate } from "./gate.ts";
 import { closeClockIncident, openClockIncident } from "./incident.ts";
-import { isAnyStopped, readClockRows, writeClockRow, type ClockRows } from "./rows.ts";
+import {
+  countNodesBefore,
+  isAnyStopped,
+  readClockRows,
+  writeClockRow,
+  writeProvenTime,
+  type ClockRows,
+} from "./rows.ts";
 
 const LOOK_FOR_INCIDENT_MS = 60_000;
+const PROVE_EVERY_MS = 60_000;
 /** More votes change nothing. */
 const NODES_HEARD_MAX = 1_000;
 
@@ -51,7 +61,11 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
   /** What the rows were last told; null before the first look: an earlier run may have left its incident open. */
   let toldStopped: boolean | null = null;
   let lookedForIncidentAt = -Infinity;
-  let seenSeq = (await readClockRows(db, replicaId)).confirmed?.seq ?? 0;
+  const first = await readClockRows(db, replicaId);
+  let seenSeq = first.confirmed?.seq ?? 0;
+  /** Null once this start has proven the time. (4) */
+  let nodesBefore = first.provenAt === null ? null : await countNodesBefore(db, first.provenAt);
+  let provenAt = -Infinity;
 
   function agree(): void {
     gate.agree();
@@ -65,6 +79,7 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
     if (Math.abs(trueNow - wall) > LIMITS.clockDisagreeMs) return; // (2)
     agree();
     isStartAsked = false;
+    nodesBefore = null;
     log.info("clock confirmed by an operator", { seq: confirmed.seq });
   }
 
@@ -94,17 +109,29 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
       replicasMs: rows.replicas.filter(({ signs }) => signs).map(({ offsetMs }) => offsetMs + databaseMs),
       nodesMs: [...heard.values()].map((clockMinusMonotonic) => clockMinusMonotonic - wallMinusMonotonic),
       nodesAsked: isStartAsked,
+      absence: absenceIn(rows),
     });
-    if (verdict.disagreements.length === 0) noteAgreement(verdict);
+    const { disagreements } = verdict;
+    if (disagreements.length === 0) await noteAgreement(verdict);
+    const unproven = isOnlyUnproven(disagreements);
     gate.set({
-      closed: verdict.disagreements.length > 0,
+      closed: disagreements.length > 0 && !unproven,
+      unproven,
       databaseMinusWallMs:
         Math.abs(databaseMs - acceptedDatabaseMs) <= LIMITS.clockDisagreeMs ? databaseMs : 0,
     });
-    await state(describeDisagreements(verdict.disagreements), -databaseMs);
+    await state(describeDisagreements(disagreements), -databaseMs);
   }
 
-  function noteAgreement({ nodesAgree, nodesVouch }: ReturnType<typeof judgeClocks>): void {
+  const absenceIn = ({ provenAt: last, databaseNow }: ClockRows): Absence | null =>
+    nodesBefore === null || last === null ? null : { gapMs: databaseNow - last, nodesBefore };
+
+  async function noteAgreement({ nodesAgree, nodesVouch }: ReturnType<typeof judgeClocks>): Promise<void> {
+    nodesBefore = null;
+    if (clock.monotonic() - provenAt >= PROVE_EVERY_MS) {
+      await writeProvenTime(db);
+      provenAt = clock.monotonic();
+    }
     if (isMoved() ? nodesVouch : clock.monotonic() - agreedAt > LIMITS.clockBaselineMs) agree();
     if (nodesAgree) isStartAsked = false;
     if (!isStartAsked) heard.clear();

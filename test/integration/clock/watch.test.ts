@@ -234,3 +234,76 @@ test("SNAP-17: a node that fell silent while the clock was ahead is not heard un
   await watch.look();
   expect(await heard()).toBe(false);
 });
+
+/** The site was left that long ago, by its clock, with so many nodes. */
+async function leftAgo(days: number, nodes: number): Promise<NodeId[]> {
+  const agoMs = days * DAY_MS;
+  await db`insert into proven_time (at) values (now() - make_interval(secs => ${agoMs / 1000}))`;
+  const made: NodeId[] = [];
+  for (let at = 0; at < nodes; at++) {
+    const id = await insertNode(db, `left-${at}`);
+    await beat(db, id, { agoMs: agoMs + 60_000 });
+    made.push(id);
+  }
+  return made;
+}
+const provenDaysAgo = async (): Promise<number> => {
+  const [row] = await db<{ days: number }[]>`
+    select round(extract(epoch from now() - at) / 86400)::int as days from proven_time`;
+  return row!.days;
+};
+
+test("SNAP-17: a start 40 days after the time was proven signs nothing until nodes agree, however often it is repeated", async () => {
+  const nodes = await leftAgo(40, 5);
+  for (let start = 0; start < 2; start++) {
+    const held = await startReplica();
+    expect(held.watch.problem()).toContain("40 days after the time that was last proven");
+    expect([held.gate.isOpen(), held.gate.agreedNow()]).toEqual([false, held.clock.now()]);
+    await held.watch.stop();
+    await db`delete from replicas where id = ${held.replicaId}`;
+  }
+  expect(await provenDaysAgo()).toBe(40);
+  const { watch, gate, clock } = await startReplica();
+  for (const node of nodes.slice(0, 2)) watch.hear(node, clock.now());
+  await watch.look();
+  expect(gate.isOpen()).toBe(false);
+  watch.hear(nodes[2]!, clock.now() + 60_000);
+  await watch.look();
+  expect([watch.problem(), gate.isOpen(), await provenDaysAgo()]).toEqual([null, true, 0]);
+  expect(await incidents()).toMatchObject([{ status: "resolved" }]);
+});
+
+test("SNAP-17: a site with one node comes up after a month when that node agrees", async () => {
+  const [only] = await leftAgo(31, 1);
+  const { watch, gate, clock } = await startReplica();
+  expect(gate.isOpen()).toBe(false);
+  watch.hear(only!, clock.now());
+  await watch.look();
+  expect(gate.isOpen()).toBe(true);
+});
+
+test("SNAP-17: a start after nine days, and one without a node that was heard before, wait for nobody", async () => {
+  await leftAgo(9, 3);
+  expect((await startReplica()).gate.isOpen()).toBe(true);
+  expect(await provenDaysAgo()).toBe(0);
+  await db`update proven_time set at = now() - interval '400 days'`;
+  await db`update nodes set revoked_at = now()`;
+  expect((await startReplica()).gate.isOpen()).toBe(true);
+});
+
+test("SNAP-17: an operator's word proves the time of a start, and another replica's agreement does", async () => {
+  await leftAgo(40, 3);
+  const [first, second] = [await startReplica(), await startReplica()];
+  await second.watch.look();
+  expect([first.gate.isOpen(), second.gate.isOpen()]).toEqual([false, false]);
+  await confirm(first, first.clock.now());
+  expect(first.watch.problem()).toBeNull();
+  await second.watch.look();
+  expect([first.gate.isOpen(), second.gate.isOpen()]).toEqual([true, true]);
+});
+
+test("SNAP-17: a time that was proven by a clock that was ahead is lowered with the clock", async () => {
+  await db`insert into proven_time (at) values (now() + interval '400 days')`;
+  await startReplica();
+  expect(await provenDaysAgo()).toBe(0);
+});

@@ -87,6 +87,40 @@ test("SNAP-17: a server that starts 12 hours ahead is stopped by its first nodes
   await upgradeAll();
 }, 240_000);
 
+test("SNAP-17: a server that starts 40 days ahead with its database hears no node and signs nothing, however often it starts, until its clock is right", async () => {
+  await site.stopServer();
+  await site.time.move(40 * DAY_S);
+  for (let start = 0; start < 2; start++) {
+    await site.startServerAgain();
+    await stops("40 days after the time that was last proven");
+    await site.operator.fairlead("model", "set", "organization", `unproven-${start}`);
+    await eventually("the incident is open", isIncidentOpen);
+    if (start === 0) await site.stopServer();
+  }
+  expect(await newestSignedAhead()).toBeLessThan(120);
+  await site.time.move(0);
+  await signs(); // the nodes are heard again, and vouch for the clock that was corrected
+  await upgradeAll();
+}, 240_000);
+
+test("SNAP-17: of two server processes on one database the one that is 12 hours ahead signs nothing, and the other goes on", async () => {
+  const time = await movedTime(join(site.folder, "time-second"));
+  await time.move(12 * HOUR_S);
+  const second = await site.addReplica(time);
+  await eventually("the second server stops", async () =>
+    /CLOCK_DISAGREES: the wall clock is 43\d{3} s ahead of the database's clock/.test(await second.reasons()),
+  );
+  expect(await site.reasons()).toBe("");
+  await upgradeAll();
+  expect(await newestSignedAhead()).toBeLessThan(120);
+  expect(await second.reasons()).toContain("CLOCK_DISAGREES");
+  await time.move(0);
+  const confirm = ["authority", "confirm-time", "--reason", "the second server's clock was set", "--json"];
+  expect((await site.operator.fairlead(...confirm)).code).toBe(0);
+  await eventually("the second server signs", async () => (await second.reasons()) === "");
+  await second.stop();
+}, 180_000);
+
 test("SNAP-17: an agent that starts a year ahead takes commands when its clock is corrected", async () => {
   const time = await movedTime(join(site.folder, "time-late"));
   const node = await addNode(site, { name: "late", version: `${version}.0.0` });

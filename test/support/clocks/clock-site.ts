@@ -20,6 +20,16 @@ import { startSharedPostgres } from "../replicas/postgres.ts";
 import { startRestateCluster } from "../replicas/restate-cluster.ts";
 import { movedTime, type MovedTime } from "./moved-time.ts";
 
+export interface ClockServer {
+  readonly url: string;
+  readonly enrollUrl: string;
+  process(): ProcessIdentity;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Why it is not ready. */
+  reasons(): Promise<string>;
+}
+
 export interface ClockSite extends Lab {
   readonly time: MovedTime;
   /** Reads rows by the moved clock's own `now()`. */
@@ -27,43 +37,72 @@ export interface ClockSite extends Lab {
   stopServer(): Promise<void>;
   /** Why the server is not ready. */
   reasons(): Promise<string>;
+  /** A second server process on the same database, started. */
+  addReplica(time: MovedTime): Promise<ClockServer>;
 }
 
 export async function startClockSite(): Promise<ClockSite> {
   await buildAgent();
   const folder = await mkdtemp(join(tmpdir(), "fl-c-")); // short enough for a socket below it
   await chmod(folder, 0o711); // PostgreSQL's account passes through
-  const [home, configDir, dataDir] = ["operator", "manifests", "server"].map((name) => join(folder, name));
-  for (const path of [home!, configDir!]) await mkdir(path, { mode: 0o700 });
+  const [home, configDir, dataDir, keysDir] = ["operator", "manifests", "server", "site-keys"].map((name) =>
+    join(folder, name),
+  );
+  for (const path of [home!, configDir!, keysDir!]) await mkdir(path, { mode: 0o700 });
   const time = await movedTime(join(folder, "time"));
   const processes = labProcesses(folder, [folder]);
   const [postgres, restate] = await Promise.all([
     startSharedPostgres(folder, processes, time.env),
     startRestateCluster(folder, processes, 1),
   ]);
-  const ports = [await freePort(), await freePort(), await freePort(), await freePort()];
-  const [operators, agents, enroll, handlers] = ports.map((port) => `127.0.0.1:${port}`);
-  const flags = [
+  const handlers = `127.0.0.1:${await freePort()}`;
+  const shared = [
     ["--database-url", postgres.url, "--restate-url", restate.ingress[0]!],
     ["--restate-admin-url", restate.admin[0]!, "--restate-identity", restate.identityKey],
-    ["--data-dir", dataDir!, "--config-dir", configDir!, "--handlers-listen", handlers!],
-    ["--listen", operators!, "--agent-listen", agents!, "--enroll-listen", enroll!],
+    ["--keys-dir", keysDir!, "--config-dir", configDir!],
+    ["--handlers-listen", handlers, "--handlers-reuse-port"],
   ].flat();
-  let server: ProcessIdentity;
   let starts = 0;
 
-  async function startServer(): Promise<void> {
-    const name = `server-${++starts}`;
-    const env = { ...commandEnv(home!), ...time.env };
-    server = await processes.start(name, NODE, [FAIRLEAD, "server", ...flags], { env });
-    await processes.signOf(name, server, async () =>
-      (await readFile(join(folder, `${name}.out`), "utf8")).includes("\n"),
+  /** One server by that clock, at addresses and in a folder of its own. */
+  async function makeServer(data: string, clock: MovedTime): Promise<ClockServer> {
+    const [operators, agents, enroll] = [await freePort(), await freePort(), await freePort()].map(
+      (port) => `127.0.0.1:${port}`,
     );
+    const own = [
+      "--data-dir",
+      data,
+      "--listen",
+      operators!,
+      "--agent-listen",
+      agents!,
+      "--enroll-listen",
+      enroll!,
+    ];
+    let running: ProcessIdentity;
+    return {
+      url: `http://${operators}`,
+      enrollUrl: `https://${enroll}`,
+      process: () => running,
+      async start() {
+        const name = `server-${++starts}`;
+        const env = { ...commandEnv(home!), ...clock.env };
+        running = await processes.start(name, NODE, [FAIRLEAD, "server", ...shared, ...own], { env });
+        await processes.signOf(name, running, async () =>
+          (await readFile(join(folder, `${name}.out`), "utf8")).includes("\n"),
+        );
+      },
+      stop: async () => void (await stopProcess(running, { graceMs: 20_000 })),
+      async reasons() {
+        const answer = (await (await fetch(`http://${operators}/readyz`)).json()) as { reasons: string[] };
+        return answer.reasons.join("; ");
+      },
+    };
   }
 
-  const url = `http://${operators}`;
-  const readiness = async () => (await (await fetch(`${url}/readyz`)).json()) as { reasons: string[] };
-  await startServer();
+  const first = await makeServer(dataDir!, time);
+  const { url } = first;
+  await first.start();
   const secret = join(dataDir!, "first-run-secret");
   const init = [
     "--server",
@@ -76,7 +115,7 @@ export async function startClockSite(): Promise<ClockSite> {
   ];
   const ran = await fairlead(home!, "init", ...init);
   if (ran.code !== 0) throw new Error(`init: ${ran.err}`);
-  await eventually("the server is ready", async () => (await readiness()).reasons.length === 0);
+  await eventually("the server is ready", async () => (await first.reasons()) === "");
   const operator = await openOperator(home!);
   const origin = await labOrigin();
   const db = openDatabase({ url: postgres.url, poolMax: 2 }, silentLogger);
@@ -85,20 +124,25 @@ export async function startClockSite(): Promise<ClockSite> {
     home: home!,
     configDir: configDir!,
     dataDir: dataDir!,
-    enrollUrl: `https://${enroll}`,
+    enrollUrl: first.enrollUrl,
     operator,
     origin,
     processes,
     time,
     db,
-    reasons: async () => (await readiness()).reasons.join("; "),
-    server: () => server,
-    startServerAgain: startServer,
-    stopServer: async () => void (await stopProcess(server, { graceMs: 20_000 })),
+    reasons: first.reasons,
+    server: first.process,
+    startServerAgain: first.start,
+    stopServer: first.stop,
+    async addReplica(clock) {
+      const replica = await makeServer(join(folder, `server-of-${++starts}`), clock);
+      await replica.start();
+      return replica;
+    },
     async stop() {
       operator.close();
       await db.end({ timeout: 1 });
-      await stopProcess(server, { graceMs: 20_000 });
+      await first.stop();
       await restate.killAll();
       await processes.stopAll();
       await origin.close();

@@ -1,10 +1,16 @@
 // Do the clocks of a control plane agree? (SNAP-17, ADR 21)
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { describeDisagreements, judgeClocks, type ClockFacts } from "../../../src/core/clock/judge.ts";
+import {
+  describeDisagreements,
+  isOnlyUnproven,
+  judgeClocks,
+  type ClockFacts,
+} from "../../../src/core/clock/judge.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const BOUND = MINUTE_MS;
 
 const AGREED: ClockFacts = {
@@ -14,7 +20,9 @@ const AGREED: ClockFacts = {
   replicasMs: [],
   nodesMs: [],
   nodesAsked: true,
+  absence: null,
 };
+const LONG = { gapMs: 10 * DAY_MS + 1, nodesBefore: 5 };
 const sourcesOf = (facts: Partial<ClockFacts>): string[] =>
   judgeClocks({ ...AGREED, ...facts }).disagreements.map(({ source }) => source);
 
@@ -57,6 +65,26 @@ test.each<[string, Partial<ClockFacts>, string[]]>([
     { nodesMs: [HOUR_MS, HOUR_MS, HOUR_MS], nodesAsked: false },
     [],
   ],
+  ["it was away for ten days", { absence: { ...LONG, gapMs: 10 * DAY_MS } }, []],
+  ["it was away for longer, and no node is heard", { absence: LONG }, ["absence"]],
+  ["it was away for longer, and two of five nodes agree", { absence: LONG, nodesMs: [0, 0] }, ["absence"]],
+  ["it was away for longer, and three of five nodes agree", { absence: LONG, nodesMs: [0, 0, 0] }, []],
+  [
+    "it was away for longer, and three nodes agree while three differ",
+    { absence: LONG, nodesMs: [0, 0, 0, -DAY_MS, -DAY_MS, -DAY_MS] },
+    ["absence"],
+  ],
+  [
+    "it was away for longer, and its only node agrees",
+    { absence: { ...LONG, nodesBefore: 1 }, nodesMs: [0] },
+    [],
+  ],
+  ["it was away for longer, and had no node before", { absence: { ...LONG, nodesBefore: 0 } }, []],
+  [
+    "it was away for longer, and its only node differs",
+    { absence: { ...LONG, nodesBefore: 1 }, nodesMs: [-40 * DAY_MS] },
+    ["absence"],
+  ],
 ])("SNAP-17: judging clocks when %s", (_when, facts, sources) => {
   expect(sourcesOf(facts)).toEqual(sources);
 });
@@ -82,4 +110,14 @@ test("SNAP-17: the text says by how much the wall clock is ahead or behind, and 
     "the wall clock is 43200 s ahead of the monotonic clock, and 7200 s behind the database's clock: nothing is signed until they agree, or `fairlead authority confirm-time`",
   );
   expect(describeDisagreements([])).toBeNull();
+});
+
+test("SNAP-17: the text of a start whose time is not proven says how long the absence is, and what to do", () => {
+  const { disagreements } = judgeClocks({ ...AGREED, absence: { gapMs: 40.5 * DAY_MS, nodesBefore: 3 } });
+  expect(describeDisagreements(disagreements)).toBe(
+    "the wall clock is 40 days after the time that was last proven, and too few nodes have confirmed it: nothing is signed until they agree, or `fairlead authority confirm-time`",
+  );
+  expect(isOnlyUnproven(disagreements)).toBe(true);
+  expect(isOnlyUnproven([])).toBe(false);
+  expect(isOnlyUnproven([...disagreements, { source: "database", aheadMs: HOUR_MS }])).toBe(false);
 });

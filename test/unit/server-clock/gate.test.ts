@@ -66,3 +66,18 @@ test("SNAP-17: an authority names no signer for a time that the gate refuses", (
   clock.jump(12 * HOUR_MS);
   expect(() => signersAt(authority, clock.now())).toThrow(refusal);
 });
+
+test("SNAP-17: while the time of a start is not proven nothing is signed but certificates, in every thread", () => {
+  const clock = movableClock();
+  const gate = createClockGate(clock);
+  const other = createClockGate(clock, gate.memory);
+  gate.set({ closed: false, unproven: true, databaseMinusWallMs: 0 });
+  expect([gate.isOpen(), other.isOpen()]).toEqual([false, false]);
+  expect(() => other.check(clock.now())).toThrow(/too few nodes have confirmed the time/);
+  expect(gate.agreedNow()).toBe(clock.now());
+  clock.jump(HOUR_MS);
+  expect(() => gate.agreedNow()).toThrow(refusal);
+  clock.jump(-HOUR_MS);
+  gate.set({ closed: false, databaseMinusWallMs: 0 });
+  expect(() => other.check(clock.now())).not.toThrow();
+});
