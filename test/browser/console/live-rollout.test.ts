@@ -208,6 +208,40 @@ test("SNAP-19: the authority page tells live which snapshot a node rejected, why
   expect(complaints).toEqual([]);
 });
 
+test("ROLL-30: a node that does not answer is given up by its own button, and the silent ones by the rollout's, by keyboard and with a reason", async () => {
+  const id = await fleet.startUnanswered();
+  await page.setViewportSize(LOOKS.light.viewport);
+  await open(`/rollouts/${id}`);
+  await status("Running");
+  expect(await button("Give up silent").isDisabled()).toBe(true); // no node is silent yet
+  await page.getByRole("button", { name: "edge-1" }).click();
+  const panel = page.getByRole("region", { name: "edge-1" });
+  await press(panel.getByRole("button", { name: "Give up" }), "the machine is in a box");
+  await panel.getByText("GIVEN_UP", { exact: true }).waitFor(patient);
+  await panel.getByText(/gave it up: the machine is in a box/).waitFor(patient);
+  expect(await panel.getByRole("button", { name: "Give up" }).isDisabled()).toBe(true); // it is not at work any more
+
+  await fleet.passSilence(id);
+  await expect.poll(() => button("Give up silent").isEnabled(), patient).toBe(true);
+  await page
+    .getByText(/2 silent/)
+    .first()
+    .waitFor(patient);
+  for (const look of ["dark", "phone"] as const) await seen("rollout-silent", look);
+  await page.setViewportSize(LOOKS.light.viewport);
+  await button("Give up silent").click();
+  const sure = page.getByRole("alertdialog", { name: "Give the silent nodes up?" });
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press("Escape"); // asked first: nothing has happened
+  await sure.waitFor({ ...patient, state: "detached" });
+  expect(await button("Give up silent").isEnabled()).toBe(true);
+  await byKeyboard("Give up silent", "the rack is dark");
+  await status("Paused");
+  await page.getByText("the rack is dark").first().waitFor(patient);
+  expect(await button("Give up silent").isDisabled()).toBe(true);
+  expect(complaints).toEqual([]);
+});
+
 const button = (name: string) =>
   page.getByRole("group", { name: "Rollout controls" }).getByRole("button", { name });
 

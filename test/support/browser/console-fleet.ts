@@ -1,5 +1,5 @@
 /** A real site with a few real machines and a manifest for their next version, for looking at in a browser. */
-import { appendFile, chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -12,6 +12,7 @@ import { serveArtifacts } from "../../../src/demo/origin.ts";
 import { startSite } from "../../../src/demo/site.ts";
 import { startFleet } from "../../../src/demo/start-fleet.ts";
 import { ensureDirectory } from "../../../src/host/files.ts";
+import { ProcessIdentity } from "../../../src/host/process-identity.ts";
 import type { NodeId } from "../../../src/core/ids.ts";
 import type { IncidentDraft } from "../../../src/core/incident/draft.ts";
 import { raiseIncidents } from "../../../src/server/incidents/raise.ts";
@@ -52,7 +53,37 @@ export async function startConsoleFleet(nodes: number) {
   const answer = <T extends z.ZodType>(schema: T, args: string[]) =>
     fairlead(home, args).then((said) => schema.parse(said));
 
+  /** The server is recorded first, then the agents. */
+  const agents = async () =>
+    z
+      .array(ProcessIdentity)
+      .parse(JSON.parse(await readFile(join(folder, "children.json"), "utf8")))
+      .slice(1);
+  const signalAgents = async (signal: "SIGSTOP" | "SIGCONT") => {
+    for (const { pid } of await agents()) process.kill(pid, signal);
+  };
+  let isSuspended = false;
+
   return {
+    /** From 4.0.0 back to 2.0.0 in one batch, started while no agent answers. */
+    startUnanswered: async () => {
+      await signalAgents("SIGSTOP");
+      isSuspended = true;
+      const what = ["--manifest", manifest, "--type", NODE_TYPE, "--source-version", "4.0.0"];
+      const how = ["--batch-size", String(nodes), "--start"];
+      return (await answer(z.object({ id: z.string() }), ["rollout", "create", ...what, ...how])).id;
+    },
+    /** Half a minute of silence is long enough to be called silent; here it has passed. */
+    async passSilence(rolloutId: string): Promise<void> {
+      const db = await openLabDatabase({ dataDir: join(folder, "server") });
+      try {
+        await db`
+          update rollout_nodes set launched_at = launched_at - interval '40 seconds' where rollout_id = ${rolloutId}`;
+        await db`update node_heartbeats set received_at = received_at - interval '40 seconds'`;
+      } finally {
+        await db.end();
+      }
+    },
     signInLink: async () => (await answer(z.object({ url: z.string() }), ["console"])).url,
     createRollout: async () => {
       const what = ["--manifest", manifest, "--type", NODE_TYPE, "--source-version", "1.0.0"];
@@ -133,6 +164,7 @@ export async function startConsoleFleet(nodes: number) {
       }
     },
     async stop() {
+      if (isSuspended) await signalAgents("SIGCONT");
       await children.stopAll();
       await stopPrograms(home, join(folder, "fleet"));
       origin.close();
