@@ -17,6 +17,7 @@ import {
   type OperatorsSite,
 } from "../../support/server/operators-site.ts";
 import { newId } from "../../support/server/site.ts";
+import { atOnce } from "../../support/server/at-once.ts";
 
 const PATH = "/api/v1/api-keys";
 let here: OperatorsSite;
@@ -75,7 +76,11 @@ describe("making", () => {
   });
 
   test("no two keys in use share a name, also when both are asked for at once", async () => {
-    const both = await Promise.all([make({ name: "ann" }), make({ name: "ann" })]);
+    const both = await atOnce(
+      here.db,
+      (tx) => tx`lock table api_keys in share row exclusive mode`,
+      [1, 2].map(() => () => make({ name: "ann" })),
+    );
     expect(both.map(({ statusCode }) => String(statusCode)).toSorted()).toEqual(["201", "400"]);
     const ann = (await list()).find(({ name }) => name === "ann")!;
     await revoke(ann.id);
@@ -156,7 +161,10 @@ describe("revoking", () => {
     const { key: second, api_key } = await made("second", ["admin"]);
     const other = await tokenOf(here.app, api_key);
     const id = await bossId();
-    const both = await Promise.all([revoke(second.id, {}, boss), revoke(id, {}, other)]);
+    const both = await atOnce(here.db, (tx) => tx`select 1 from api_keys for update`, [
+      () => revoke(second.id, {}, boss),
+      () => revoke(id, {}, other),
+    ]);
     expect(both.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1);
     const live = await here.db`select 1 from api_keys where revoked_at is null and 'admin' = any(scopes)`;
     expect(live).toHaveLength(1);

@@ -10,6 +10,7 @@ import {
   startCreationSite,
   type CreationSite,
 } from "../../support/server/creation-site.ts";
+import { atOnce } from "../../support/server/at-once.ts";
 
 let site: CreationSite;
 let web: NodeId;
@@ -116,7 +117,10 @@ describe("creating a group (ROLL-2, ROLL-13)", () => {
         { ...webComponent(), component_index: 1 },
       ],
     });
-    const both = await Promise.all([create(group()), create(crossed)]);
+    const both = await atOnce(site.db, (tx) => tx`lock table profile_claims in share row exclusive mode`, [
+      () => create(group()),
+      () => create(crossed),
+    ]);
     expect(both.map(({ status }) => String(status)).toSorted()).toEqual(["201", "409"]);
   });
 

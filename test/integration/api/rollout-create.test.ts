@@ -14,6 +14,7 @@ import {
   type CreationSite,
 } from "../../support/server/creation-site.ts";
 import { administrator } from "../../support/server/operators-client.ts";
+import { atOnce } from "../../support/server/at-once.ts";
 
 let site: CreationSite;
 let nodes: NodeId[];
@@ -84,19 +85,11 @@ describe("creation rules, each with its own code (ROLL-3)", () => {
 
   test("ROLL-2: of two at once, one is created; the database decides", async () => {
     // Both have passed every check of their own when the first one claims the profile.
-    let creating: ReturnType<typeof create>[] = [];
-    await site.db.begin(async (other) => {
-      await other`lock table profile_claims in share row exclusive mode`;
-      creating = [create(), create()];
-      await expect
-        .poll(
-          () => site.db`
-            select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-          { timeout: 30_000 },
-        )
-        .toHaveLength(2);
-    });
-    const answers = await Promise.all(creating);
+    const answers = await atOnce(
+      site.db,
+      (tx) => tx`lock table profile_claims in share row exclusive mode`,
+      [1, 2].map(() => () => create()),
+    );
     expect(answers.map(({ status }) => String(status)).toSorted()).toEqual(["201", "409"]);
     expect(await site.db`select 1 from rollouts where status = 'pending'`).toHaveLength(1);
   });

@@ -74,6 +74,17 @@ test("a node's own certificate is let in", async () => {
   expect(await who({ cert: chain, key: key.pem })).toMatchObject({ status: 200, body: { node_id: nodeId } });
 });
 
+test("SNAP-16: a body beyond the bound of the agents' listener is refused before it is read", async () => {
+  const json = { csr: "A".repeat(LIMITS.agentRequestBytesMax) };
+  const answer = await ask(`${side.agentUrl}/agent/v1/renew`, {
+    ca: site.ca.rootPem,
+    cert: chain,
+    key: key.pem,
+    json,
+  });
+  expect(answer).toMatchObject({ status: 413, body: { error: { code: "PAYLOAD_TOO_LARGE" } } });
+});
+
 describe("TLS itself refuses", () => {
   const refusals: readonly (readonly [string, () => Promise<{ cert?: string; key?: string }>])[] = [
     ["a connection without a certificate", async () => ({})],

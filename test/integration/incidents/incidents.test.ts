@@ -9,6 +9,7 @@ import { raiseIncidents } from "../../../src/server/incidents/raise.ts";
 import { insertNode, insertRollout } from "../../support/server/health-rows.ts";
 import { administrator, type Ask } from "../../support/server/operators-client.ts";
 import { startOperatorsSite, type OperatorsSite } from "../../support/server/operators-site.ts";
+import { atOnce } from "../../support/server/at-once.ts";
 
 let here: OperatorsSite;
 let boss: Ask;
@@ -128,11 +129,12 @@ describe("looking and dealing with it", () => {
 
   test("ROLL-19: of two people at once one is written down, and both hear the same", async () => {
     const { id } = await opened();
-    const [one, two] = await Promise.all([
-      boss("POST", `/incidents/${id}/acknowledge`),
-      deputy("POST", `/incidents/${id}/acknowledge`),
-    ]);
-    expect(one.body).toEqual(two.body);
+    const [one, two] = await atOnce(
+      here.db,
+      (tx) => tx`select 1 from incidents where id = ${id} for update`,
+      [boss, deputy].map((ask) => () => ask("POST", `/incidents/${id}/acknowledge`)),
+    );
+    expect(one!.body).toEqual(two!.body);
     expect((await eventsOf(id)).filter(([kind]) => kind === "incident.acknowledged")).toHaveLength(1);
   });
 

@@ -1,5 +1,5 @@
 /** Artifacts and configs that are not what was signed, or not where they should be (the fault list's Agent group). */
-import { mkdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readlink, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { helloProgram } from "../../../src/demo/hello-program.ts";
@@ -62,6 +62,19 @@ describe("the artifact", () => {
       verdict: "FAILED",
       error: { code: "PATH_REFUSED" },
     });
+    expect(await readFile(elsewhere, "utf8")).toBe(helloProgram("1.0.0"));
+  });
+
+  it("ROLL-4: a link laid at the install path after the backup is refused by the install, and not replaced", async () => {
+    const elsewhere = join(here.m.root, "elsewhere");
+    const adapter = doing(here.m.adapter(), "install", async () => {
+      await rename(here.m.program.install_path, elsewhere);
+      await symlink(elsewhere, here.m.program.install_path);
+    });
+    expect(await here.m.upgrade(here.m.job({ version: "2.0.0" }), { adapter })).toMatchObject({
+      error: { code: "PATH_REFUSED", action: "install_artifact" },
+    });
+    expect(await readlink(here.m.program.install_path)).toBe(elsewhere);
     expect(await readFile(elsewhere, "utf8")).toBe(helloProgram("1.0.0"));
   });
 
