@@ -189,6 +189,7 @@ test("ROLL-28: of more news than is kept while the server is away, the newest of
   leaving.abort();
   await running;
   expect(sent.length).toBeLessThan(300);
+});
 
 test("ROLL-29: a report that the server answers with a reason is done with, and the reason is logged", async () => {
   const outbox = await opened();
