@@ -1,19 +1,6 @@
 /** What the clock watch reads and writes: the database's clock, the other replicas, what an operator confirmed. */
 import type { Database } from "../db/database.ts";
-
-export interface ClockRows {
-  readonly databaseNow: number;
-  /** By the database's clock; null before the first time. */
-  readonly provenAt: number | null;
-  /** Wall clocks of the other live replicas, each minus the database's. */
-  readonly replicas: readonly { readonly offsetMs: number; readonly signs: boolean }[];
-  /** The newest one; `database` is the database's clock at that moment. */
-  readonly confirmed: {
-    readonly seq: number;
-    readonly trueTime: number;
-    readonly database: number;
-  } | null;
-}
+import type { ClockRows } from "./agreement.ts";
 
 export async function readClockRows(db: Database, replicaId: string): Promise<ClockRows> {
   const [[read], replicas] = await Promise.all([

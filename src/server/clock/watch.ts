@@ -1,36 +1,24 @@
 /**
  * Watches this replica's clocks and opens or closes the gate before its signatures (SNAP-17, ADR 21).
  *
- * 1. Nodes are heard with their heartbeats, each one once: after a start, and after the wall clock moved.
- * 2. A confirmation counts once, and only where this wall clock shows the time that the operator said. What it accepted
- *    of the database's clock holds for later starts as well.
- * 3. When the clocks agree again, what was signed or dated ahead of them is mended.
- * 4. The time is proven while the clocks agree, and kept: a start long after it has to prove it again, by nodes that agree
+ * 1. When the clocks agree again, rows that were signed or dated ahead of them are mended.
+ * 2. The time is proven while the clocks agree, and kept: a start long after it has to prove it again, by nodes that agree
  *    or an operator's word. A second start does not get around that.
  */
-import { describeDisagreements, isOnlyUnproven, judgeClocks, type Absence } from "../../core/clock/judge.ts";
 import type { NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { machineClock, type MachineClock } from "../../host/clock.ts";
 import type { Logger } from "../../host/log.ts";
 import type { Database } from "../db/database.ts";
 import { repeat, type Repeated } from "../repeat.ts";
+import { createAgreement } from "./agreement.ts";
 import { mendDatedAhead } from "./dated-ahead.ts";
 import type { ClockGate } from "./gate.ts";
 import { closeClockIncident, openClockIncident } from "./incident.ts";
-import {
-  countNodesBefore,
-  isAnyStopped,
-  readClockRows,
-  writeClockRow,
-  writeProvenTime,
-  type ClockRows,
-} from "./rows.ts";
+import { countNodesBefore, isAnyStopped, readClockRows, writeClockRow, writeProvenTime } from "./rows.ts";
 
 const LOOK_FOR_INCIDENT_MS = 60_000;
 const PROVE_EVERY_MS = 60_000;
-/** More votes change nothing. */
-const NODES_HEARD_MAX = 1_000;
 
 export interface ClockWatch {
   /** Why nothing is signed; null when it is. */
@@ -52,38 +40,17 @@ export interface ClockWatchDeps {
 
 export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch> {
   const { db, gate, log, replicaId, clock = machineClock } = deps;
-  /** Each node's clock minus the monotonic clock: true also after the wall clock moved. */
-  const heard = new Map<NodeId, number>();
-  let isStartAsked = true; // (1)
-  let agreedAt = clock.monotonic();
   let stated: string | null = null;
   let written = "";
   /** What the rows were last told; null before the first look: an earlier run may have left its incident open. */
   let toldStopped: boolean | null = null;
   let lookedForIncidentAt = -Infinity;
-  const first = await readClockRows(db, replicaId);
-  let seenSeq = first.confirmed?.seq ?? 0;
-  /** Null once this start has proven the time. (4) */
-  let nodesBefore = first.provenAt === null ? null : await countNodesBefore(db, first.provenAt);
+  const { provenAt: provenBefore, confirmed } = await readClockRows(db, replicaId);
+  const agreement = createAgreement(gate, clock, {
+    seenSeq: confirmed?.seq ?? 0,
+    nodesBefore: provenBefore === null ? null : await countNodesBefore(db, provenBefore), // (2)
+  });
   let provenAt = -Infinity;
-
-  function agree(): void {
-    gate.agree();
-    agreedAt = clock.monotonic();
-  }
-
-  function takeConfirmation({ confirmed, databaseNow }: ClockRows, wall: number): void {
-    if (confirmed === null || confirmed.seq === seenSeq) return;
-    seenSeq = confirmed.seq;
-    const trueNow = confirmed.trueTime + (databaseNow - confirmed.database);
-    if (Math.abs(trueNow - wall) > LIMITS.clockDisagreeMs) return; // (2)
-    agree();
-    isStartAsked = false;
-    nodesBefore = null;
-    log.info("clock confirmed by an operator", { seq: confirmed.seq });
-  }
-
-  const isMoved = (): boolean => Math.abs(gate.movedMs()) > LIMITS.clockDisagreeMs;
 
   /** One after the other: the loop's own, and those that were asked for. */
   let last: Promise<void> = Promise.resolve();
@@ -97,44 +64,16 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
     const [before, started] = [clock.now(), clock.monotonic()];
     const rows = await readClockRows(db, replicaId);
     const tookMs = clock.monotonic() - started;
-    const databaseMs = rows.databaseNow - (before + tookMs / 2);
-    takeConfirmation(rows, before);
-    const acceptedDatabaseMs =
-      rows.confirmed === null ? 0 : rows.confirmed.database - rows.confirmed.trueTime;
-    const wallMinusMonotonic = clock.now() - clock.monotonic();
-    const verdict = judgeClocks({
-      movedMs: gate.movedMs(),
-      databaseMs: tookMs > LIMITS.clockDisagreeMs ? null : databaseMs,
-      acceptedDatabaseMs,
-      replicasMs: rows.replicas.filter(({ signs }) => signs).map(({ offsetMs }) => offsetMs + databaseMs),
-      nodesMs: [...heard.values()].map((clockMinusMonotonic) => clockMinusMonotonic - wallMinusMonotonic),
-      nodesAsked: isStartAsked,
-      absence: absenceIn(rows),
-    });
-    const { disagreements } = verdict;
-    if (disagreements.length === 0) await noteAgreement(verdict);
-    const unproven = isOnlyUnproven(disagreements);
-    gate.set({
-      closed: disagreements.length > 0 && !unproven,
-      unproven,
-      databaseMinusWallMs:
-        Math.abs(databaseMs - acceptedDatabaseMs) <= LIMITS.clockDisagreeMs ? databaseMs : 0,
-    });
-    await state(describeDisagreements(disagreements), -databaseMs);
+    const { problem, offsetMs, taken } = agreement.compare(rows, { before, tookMs });
+    if (taken !== null) log.info("clock confirmed by an operator", { seq: taken });
+    if (problem === null) await keepProven();
+    await state(problem, offsetMs);
   }
 
-  const absenceIn = ({ provenAt: last, databaseNow }: ClockRows): Absence | null =>
-    nodesBefore === null || last === null ? null : { gapMs: databaseNow - last, nodesBefore };
-
-  async function noteAgreement({ nodesAgree, nodesVouch }: ReturnType<typeof judgeClocks>): Promise<void> {
-    nodesBefore = null;
-    if (clock.monotonic() - provenAt >= PROVE_EVERY_MS) {
-      await writeProvenTime(db);
-      provenAt = clock.monotonic();
-    }
-    if (isMoved() ? nodesVouch : clock.monotonic() - agreedAt > LIMITS.clockBaselineMs) agree();
-    if (nodesAgree) isStartAsked = false;
-    if (!isStartAsked) heard.clear();
+  async function keepProven(): Promise<void> {
+    if (clock.monotonic() - provenAt < PROVE_EVERY_MS) return;
+    await writeProvenTime(db);
+    provenAt = clock.monotonic();
   }
 
   /** The text changes with each second of a drift: rows and logs change with what it is about. */
@@ -156,7 +95,7 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
 
   async function tellAgreed(): Promise<void> {
     if (toldStopped === true) log.info("clocks agree, signing goes on");
-    await mendDatedAhead(db); // (3)
+    await mendDatedAhead(db); // (1)
     lookedForIncidentAt = -Infinity;
     toldStopped = false;
   }
@@ -172,10 +111,7 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
   const looking: Repeated = repeat("comparing clocks", LIMITS.clockLookMs, log, look);
   return {
     problem: () => stated ?? (gate.isOpen() ? null : MOVED),
-    hear(nodeId, clockMs) {
-      if ((!isStartAsked && !isMoved()) || clockMs < LIMITS.clockUnsetBeforeMs) return;
-      if (heard.size < NODES_HEARD_MAX || heard.has(nodeId)) heard.set(nodeId, clockMs - clock.monotonic());
-    },
+    hear: agreement.hear,
     look,
     stop: () => looking.stop(),
   };
