@@ -16,6 +16,8 @@ export function watchComponent(draft: GroupDraft, component: ComponentRow, now: 
     const { index, id } = component;
     draft.events.push({ kind: "group.component", component: index, rolloutId: id, asked: "watch" });
   }
+  // A clock that was ahead has set the end too late: no watch is longer than itself.
+  group.gateUntil = Math.min(group.gateUntil, now + group.healthWaitMs);
   const due = group.gateUntil;
   if (now < due || gate.length < component.counts.succeeded) {
     draft.lookAgainAt(Math.max(due, now + 1)); // the nodes are read when the watch is over

@@ -10,7 +10,8 @@ import type { ReportRow, Why } from "./rows.ts";
 
 export function applyReports(draft: Draft, reports: readonly ReportRow[], now: number): void {
   for (const report of reports) {
-    const outcome = takeReport(draft, report, now);
+    // A report that was stored while the clock was ahead is not from the future.
+    const outcome = takeReport(draft, { ...report, at: Math.min(report.at, now) }, now);
     draft.answeredReports.push({ id: report.id, outcome });
     const { nodeId, body } = report;
     if (outcome === "superseded" && body.kind === "verdict")

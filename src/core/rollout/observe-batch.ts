@@ -10,7 +10,10 @@ import { givenUpAt, healthDueAt, waitOf } from "./wake.ts";
 export function observeBatch(draft: Draft, now: number): void {
   const { rollout } = draft;
   for (const node of draft.atWork()) failSilent(draft, node, now);
-  if (isInstalled(draft) && !draft.isOpening(now)) rollout.healthUntil ??= now + waitOf(rollout);
+  if (isInstalled(draft) && !draft.isOpening(now)) rollout.healthUntil ??= Infinity;
+  // A clock that was ahead has set the end too late: no wait is longer than itself.
+  if (rollout.healthUntil !== null)
+    rollout.healthUntil = Math.min(rollout.healthUntil, now + waitOf(rollout));
   let settled = 0;
   for (const node of draft.atWork().filter(({ phase }) => phase === "VERIFYING")) {
     const due = healthDueAt(rollout, node, now);

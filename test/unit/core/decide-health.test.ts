@@ -28,6 +28,23 @@ function oneUnhealthy(changes: Parameters<typeof started>[0] = { nodes: 2, batch
   return table;
 }
 
+test("SNAP-17: a health wait that a clock dated ahead ends within its own length after the correction", () => {
+  const AHEAD_MS = 12 * 3_600_000;
+  const table = started({ nodes: 1, batchSize: 1 });
+  everyoneReports(table, INSTALLED + AHEAD_MS);
+  expect(table.rollout().healthUntil).toBe(DUE + AHEAD_MS);
+  const [node] = atWork(table);
+  table.nodes[0]!.installedAt = INSTALLED; // as src/server/clock/dated-ahead.ts mends it
+  table.advance(INSTALLED);
+  expect(table.rollout().healthUntil).toBe(DUE);
+  expect(table.wakeAt()).toBe(DUE);
+  table.heartbeat(node!, DUE - 1);
+  table.advance(DUE - 1);
+  expect(table.statuses()).toEqual(["in_progress"]);
+  table.advance(DUE);
+  expect(table.statuses()).toEqual(["succeeded"]);
+});
+
 test("health is looked at once for the batch, when the wait after its last node is over (ROLL-15)", () => {
   const table = started({ nodes: 2, batchSize: 2 });
   const [first, second] = atWork(table);

@@ -3,6 +3,7 @@ import { ProfileId } from "../../../src/core/ids.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
 import {
   atWork,
+  COMPLETED,
   everyoneReports,
   FAILED,
   FAILED_ROLLBACK,
@@ -31,6 +32,13 @@ test("progress moves phase, action and percentage, and is an event (ROLL-7)", ()
     phase: "MUTATING",
     action: "install_artifact",
   });
+});
+
+test("SNAP-17: a verdict that was stored while the clock was ahead counts from the step that reads it", () => {
+  const table = fleet();
+  for (const nodeId of atWork(table)) table.report(nodeId, T0 + 12 * 3_600_000, COMPLETED);
+  table.advance(T0 + 1);
+  expect(table.nodes.map(({ installedAt }) => installedAt)).toEqual([T0 + 1, T0 + 1]);
 });
 
 test.each([

@@ -42,6 +42,19 @@ test("ROLL-11: the next component begins only when the watch over the one before
   expect(group.statuses()).toEqual(["completed", "running", "pending"]);
 });
 
+test("SNAP-17: a watch that a clock dated ahead ends within its own length after the correction", () => {
+  const AHEAD_MS = 12 * 3_600_000;
+  const group = startedGroup();
+  reported(group, 0, T0 + 1 + AHEAD_MS);
+  expect(group.group().gateUntil).toBe(T0 + 60_001 + AHEAD_MS);
+  group.settle(T0 + 1);
+  expect(group.group().gateUntil).toBe(T0 + 60_001);
+  expect(group.wakeAt()).toBe(T0 + 60_001);
+  beatAll(group.components[0]!, T0 + 60_001);
+  group.settle(T0 + 60_001);
+  expect(group.statuses()).toEqual(["completed", "running", "pending"]);
+});
+
 test.each([
   ["is critical", { applicationHealth: "critical" }],
   ["stalls", { syncStatus: "stalled" }],
