@@ -161,7 +161,12 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
   const snapshots = await startSnapshotLoop({ db, authority: ring, clock, metrics, log });
   shutdown.onShutdown("snapshots", snapshots.stop);
 
-  const health = startHealthLoops(db, config.maintenanceLimitMs, log);
+  const health = startHealthLoops({
+    db,
+    maintenanceLimitMs: config.maintenanceLimitMs,
+    log,
+    mayStep: gate.isOpen,
+  });
   shutdown.onShutdown("health", health.stop);
   const own = { site: siteCertificates(ca), server: await serverCertificates(config.tls?.certFile) };
   const incidents = startIncidentWatch(db, own, log);

@@ -10,17 +10,24 @@ import { CHANGES_MAX, evaluateHealth } from "./evaluate.ts";
 
 const CLEANUPS_PER_LIMIT = 30;
 
-export function startHealthLoops(
-  db: Database,
-  maintenanceLimitMs: number,
-  log: Logger,
-): { stop(): Promise<void> } {
+export interface HealthLoopDeps {
+  readonly db: Database;
+  readonly maintenanceLimitMs: number;
+  readonly log: Logger;
+  /** False while the clocks disagree: rollouts make no step. */
+  readonly mayStep: () => boolean;
+}
+
+export function startHealthLoops(deps: HealthLoopDeps): { stop(): Promise<void> } {
+  const { db, maintenanceLimitMs, log, mayStep } = deps;
   const evaluating = repeat("evaluating health", LIMITS.healthLookMs, log, async () => {
     const changed = await evaluateHealth(db);
     if (changed !== null && changed > 0) log.info("node states changed", { nodes: changed });
     return changed === CHANGES_MAX ? 0 : LIMITS.healthLookMs;
   });
   const listening = repeat("listening for silent nodes", LIMITS.healthLookMs, log, async () => {
+    // The signal that gives a node up would wait for the clocks, and be applied to a node that was heard meanwhile.
+    if (!mayStep()) return LIMITS.healthLookMs;
     const changed = await watchSilence(db);
     if (changed !== null && changed > 0) log.info("presence of nodes at work changed", { nodes: changed });
     return changed !== null && changed >= SILENCES_MAX ? 0 : LIMITS.healthLookMs;

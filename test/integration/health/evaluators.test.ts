@@ -243,12 +243,32 @@ describe("several programs on one node (ROLL-28)", () => {
   });
 });
 
+const LOOPS = { maintenanceLimitMs: LIMITS.maintenanceLimitMs, log: silentLogger };
+
+test("ROLL-30: a silent node is given up by the loop once the clocks agree, and not while they disagree", async () => {
+  const silent = await insertNode(db, "silent", { program: "maintenance" });
+  await beat(db, silent, { agoMs: 3_600_000 });
+  await insertRolloutNode(db, await insertRollout(db, { profile: "web" }), silent);
+  await db`update rollout_nodes set launched_at = now() - interval '1 hour', command_id = gen_random_uuid()`;
+  await db`update health_watch set last_look_at = now(), hearing_since = now() - interval '1 day'`;
+  const signals = async () => (await db`select kind from rollout_signals`).map(({ kind }) => kind as string);
+  let looks = 0;
+  const closed = startHealthLoops({ ...LOOPS, db, mayStep: () => (looks++, false) });
+  await until("asked", async () => looks > 0);
+  await closed.stop();
+  expect(await signals()).toEqual([]);
+  const open = startHealthLoops({ ...LOOPS, db, mayStep: () => true });
+  await until("given up", async () => (await signals()).length > 0);
+  await open.stop();
+  expect(await signals()).toEqual(["give_up"]);
+});
+
 test("ROLL-15: the loops of a server do both by themselves, and end when they are told", async () => {
   const node = await insertNode(db, "stuck", { program: "maintenance" });
   const looping = await insertNode(db, "looping");
   await beat(db, node);
   await beat(db, looping, { restarts: LIMITS.crashLoopRestarts });
-  const loops = startHealthLoops(db, LIMITS.maintenanceLimitMs, silentLogger);
+  const loops = startHealthLoops({ ...LOOPS, db, mayStep: () => true });
   await until("freed", async () => (await stateOf(node)) === "active");
   await until("judged", async () => (await stateOf(looping)) === "degraded");
   await loops.stop();
