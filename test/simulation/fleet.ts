@@ -8,8 +8,10 @@ import { LIMITS } from "../../src/core/limits.ts";
 import type { HealthFacts } from "../../src/core/rollout/health.ts";
 import type { ReportRow } from "../../src/core/rollout/rows.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
+import type { Sent } from "./agent-authority.ts";
+import { STEADY, type Dating } from "./clocks.ts";
 import type { Driven, Server } from "./driver.ts";
-import { createMachine, type Machine } from "./machine.ts";
+import { createMachine, type Kept, type Machine } from "./machine.ts";
 import type { Random } from "./random.ts";
 import { holds } from "./violation.ts";
 import type { Timeline } from "./timeline.ts";
@@ -33,14 +35,18 @@ export interface World {
   readonly time: Timeline;
   readonly random: Random;
   readonly server: Server;
+  /** Right, unless a story makes them wrong. */
+  readonly clocks?: Dating;
 }
 
-export function createFleet({ time, random, server }: World) {
+export function createFleet({ time, random, server, clocks = STEADY }: World) {
   const machines = new Map<string, Machine>();
   const tables: RolloutTable[] = [];
   /** Identities that the server does not listen to any more. */
   const revoked = new Set<string>();
   const hears: ((now: number) => void)[] = [];
+  /** Of the commands of each node. */
+  const sequences = new Map<string, number>();
 
   function addMachines(table: RolloutTable): void {
     const breaking = table.rollout().migrationType === "breaking";
@@ -59,26 +65,42 @@ export function createFleet({ time, random, server }: World) {
       const beat = machine.beat(now);
       if (beat === null || server.wasAway(beat.at)) continue; // nobody stored it
       const isDown = machine.isDead(now - DOWN_AFTER_MS);
-      table.heartbeat(nodeId, beat.at, { ...stateOf(node), ...beat.facts, ...(isDown ? DOWN : {}) });
+      table.heartbeat(nodeId, clocks.writtenAt(beat.at), {
+        ...stateOf(node),
+        ...beat.facts,
+        ...(isDown ? DOWN : {}),
+      });
     }
   }
 
-  function dispatch(table: RolloutTable, command: Command, nudge: (at: number) => void): void {
-    const machine = machines.get(command.nodeId)!;
-    const fetched = command.at + random.below(random.chance(0.1) ? 14 * MINUTE_MS : 5_000);
+  function dispatch(
+    table: RolloutTable,
+    launched: Command,
+    sentAt: number,
+    nudge: (at: number) => void,
+  ): void {
+    const machine = machines.get(launched.nodeId)!;
+    const sequence = (sequences.get(launched.nodeId) ?? 0) + 1;
+    sequences.set(launched.nodeId, sequence);
+    const command: Sent = { ...launched, sequence };
+    const isSigned = clocks.signedAt(sentAt) !== null;
+    holds(isSigned, "nothing is signed while clocks disagree", `command ${sequence} of ${command.nodeId}`);
+    const fetched = sentAt + random.below(random.chance(0.1) ? 14 * MINUTE_MS : 5_000);
     const times = random.chance(0.15) ? [fetched, fetched + random.below(5 * MINUTE_MS)] : [fetched];
     for (const at of times) time.after(at, fetch);
 
     function fetch(now: number): void {
       const awake = machine.awakeAt(server.reachableAt(now));
       if (awake > now) return time.after(awake, fetch);
-      machine.deliver(command, now, post);
+      if (clocks.dated(now) >= command.at + LIMITS.commandLifetimeMs) return; // not handed out any more
+      const taken = machine.deliver(command, now, { send: post, later: time.after, head: clocks.signedAt });
+      if (taken === "unwritten") time.after(now + MINUTE_MS, fetch);
     }
 
-    function post(when: number, body: ReportRow["body"]): void {
+    function post(when: number, body: ReportRow["body"], kept?: Kept): void {
       const isLost = random.chance(0.1);
       if (isLost && body.kind === "progress") return;
-      const isCutOff = body.kind === "verdict" && random.chance(0.02);
+      const isCutOff = body.kind === "verdict" && random.chance(kept === undefined ? 0.02 : 0.3);
       const most = isCutOff ? 5 * 60 * MINUTE_MS : isLost ? MINUTE_MS : 2_000;
       const delay = random.below(most); // it waits on the node's disk until it is stored
       const arrivals = random.chance(0.15) ? [delay, delay + random.below(20 * MINUTE_MS)] : [delay];
@@ -86,8 +108,9 @@ export function createFleet({ time, random, server }: World) {
         time.after(when + later, (now) => {
           const stored = server.reachableAt(now);
           time.after(stored, (at) => {
-            if (revoked.has(command.nodeId)) return;
-            table.report(command.nodeId, at, body, command.commandId);
+            if (revoked.has(command.nodeId) || kept?.lost === true) return;
+            if (kept !== undefined) kept.delivered = true;
+            table.report(command.nodeId, clocks.dated(at), body, command.commandId);
             nudge(at);
           });
         });
@@ -109,11 +132,11 @@ export function createFleet({ time, random, server }: World) {
     function listenForSilence(now: number): void {
       isListening = table.statuses().includes("in_progress") && now - steppedAt < DRIVE_LOST_MS;
       if (!isListening) return;
-      if (server.reachableAt(now) === now) {
+      if (server.reachableAt(now) === now && clocks.isOpen()) {
         table.cameBack(server.availableSince());
         listen(table, now);
-        if (table.watchSilence(now, SILENCE_MAX_MS)) nudge(now);
-        silenceEnds(table, now);
+        if (table.watchSilence(clocks.dated(now), SILENCE_MAX_MS)) nudge(now);
+        silenceEnds(table, clocks.dated(now), clocks.dated(clocks.openSince()));
       }
       time.after(server.reachableAt(now + LISTEN_EVERY_MS), listenForSilence);
     }
@@ -121,11 +144,11 @@ export function createFleet({ time, random, server }: World) {
       step(now) {
         table.cameBack(server.availableSince());
         listen(table, now);
-        step(now);
+        step(clocks.dated(now));
         for (; sent < table.commands.length; sent++) {
           const command = table.commands[sent]!;
           for (const other of tables) if (other !== table) other.supersede(command.nodeId);
-          dispatch(table, command, nudge);
+          dispatch(table, command, now, nudge);
         }
         const unknown = table.unknown();
         if (unknown !== "" && unknown !== listened)
@@ -135,7 +158,7 @@ export function createFleet({ time, random, server }: World) {
         steppedAt = now;
         if (!isListening) listenForSilence(now);
       },
-      decideOnly: (now) => decidedOnly(table, now),
+      decideOnly: (now) => decidedOnly(table, clocks.dated(now)),
       hasWork: table.hasWork,
       wakeAt: table.wakeAt,
     };
@@ -168,10 +191,11 @@ function stateOf({ status, facts }: NodeRow): Partial<HealthFacts> {
   return { nodeState: status === "in_progress" ? "maintenance" : "active" };
 }
 
-function silenceEnds(table: RolloutTable, now: number): void {
+/** `openSince`: before that no step could give anybody up. */
+function silenceEnds(table: RolloutTable, now: number, openSince: number): void {
   for (const { nodeId, status, phase, silentSince, launchedAt } of table.nodes) {
     if (status !== "in_progress" || phase === "VERIFYING" || silentSince === null) continue;
-    const waited = now - Math.max(silentSince, launchedAt!);
+    const waited = now - Math.max(silentSince, launchedAt!, openSince);
     const rule = "a silent node holds its rollout for a bounded time";
     holds(waited <= SILENCE_MAX_MS + SILENCE_SLACK_MS, rule, `${nodeId} was waited for ${waited} ms`);
   }

@@ -2,10 +2,11 @@
 import { groupRefusalOf } from "../../src/core/group/allow.ts";
 import { GROUP_SIGNALS, isGroupActive, type GroupSignalKind } from "../../src/core/group/states.ts";
 import { createGroupTable, type DecideGroup, type GroupTable } from "../support/rollouts/group-table.ts";
-import type { Decide } from "../support/rollouts/rollout-table.ts";
+import type { Decide, RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { T0 } from "../support/rollouts/scenes.ts";
 import { checkCompensations, checkEnd, checkRest } from "./check-end.ts";
 import { checkMachine } from "./check-machine.ts";
+import { STEADY } from "./clocks.ts";
 import { createFleet, type World } from "./fleet.ts";
 import { mustBeAllowed, settleAll, settleRollout } from "./last-operator.ts";
 import { operate } from "./operators.ts";
@@ -21,35 +22,17 @@ export interface GroupedParts {
 }
 
 export function playGrouped(world: World, { decide, decideGroup }: GroupedParts) {
-  const { time, random, server } = world;
+  const { time, random } = world;
   const group = createGroupTable({
     ...groupWish(random),
     ...(decide === undefined ? {} : { decide }),
     ...(decideGroup === undefined ? {} : { decideGroup }),
   });
   const fleet = createFleet(world);
-  const revisions = group.components.map(() => 0);
-  const nudges = group.components.map((table, index) =>
-    fleet.run(table, (now) => {
-      if (revisions[index] !== table.revision()) nudgeGroup(now);
-      revisions[index] = table.revision();
-    }),
-  );
-  const step = watchedGroupStep(group);
-  const { nudge: nudgeGroup } = server.drive({
-    step(now) {
-      const asked = group.asked.length;
-      group.cameBack(server.availableSince());
-      step(now);
-      for (const wish of group.asked.slice(asked)) nudges[Number(wish.split(" ")[1])]!(now);
-    },
-    decideOnly: group.decideOnly,
-    hasWork: group.hasWork,
-    wakeAt: group.wakeAt,
-  });
+  const { nudges, nudge: nudgeGroup } = runGroup(world, group, fleet.run);
   for (const [index, table] of group.components.entries())
     operate(world, { table, from: T0, nudge: nudges[index]!, mayReopen: () => false, isComponent: true });
-  operateGroup(world, group, nudgeGroup);
+  operateGroup(world, { group, from: T0, nudge: nudgeGroup, mayReopen: () => true });
   time.runAll();
   rests(group);
   for (const table of group.components) checkRest(table);
@@ -70,8 +53,38 @@ export function playGrouped(world: World, { decide, decideGroup }: GroupedParts)
   return { group, found };
 }
 
+type Nudge = (at: number) => void;
+
+/** Puts a group and its components under the drive; `run` puts one component there. */
+export function runGroup(
+  { server, clocks = STEADY }: World,
+  group: GroupTable,
+  run: (table: RolloutTable, after: (now: number) => void) => Nudge,
+): { readonly nudges: readonly Nudge[]; readonly nudge: Nudge } {
+  const revisions = group.components.map(() => 0);
+  const nudges = group.components.map((table, index) =>
+    run(table, (now) => {
+      if (revisions[index] !== table.revision()) nudge(now);
+      revisions[index] = table.revision();
+    }),
+  );
+  const step = watchedGroupStep(group);
+  const { nudge } = server.drive({
+    step(now) {
+      const asked = group.asked.length;
+      group.cameBack(server.availableSince());
+      step(clocks.dated(now));
+      for (const wish of group.asked.slice(asked)) nudges[Number(wish.split(" ")[1])]!(now);
+    },
+    decideOnly: (now) => group.decideOnly(clocks.dated(now)),
+    hasWork: group.hasWork,
+    wakeAt: group.wakeAt,
+  });
+  return { nudges, nudge };
+}
+
 /** Tells whether it was asked for something: one on its way waits for its components only. */
-function settleGroup(group: GroupTable, now: number, callsOff: boolean): boolean {
+export function settleGroup(group: GroupTable, now: number, callsOff: boolean): boolean {
   const { status, cancelRequested } = group.group();
   if (status === "rolling_back" || cancelRequested || (status === "running" && !callsOff)) return false;
   const refusal = (kind: GroupSignalKind) => groupRefusalOf(group.group(), group.load(now).components, kind);
@@ -82,10 +95,20 @@ function settleGroup(group: GroupTable, now: number, callsOff: boolean): boolean
   return true;
 }
 
-function operateGroup({ time, random, server }: World, group: GroupTable, nudge: (at: number) => void): void {
+export interface OperatedGroup {
+  readonly group: GroupTable;
+  readonly from: number;
+  readonly nudge: Nudge;
+  /** Before one that has ended begins to go back. */
+  readonly mayReopen: () => boolean;
+}
+
+export function operateGroup({ time, random, server }: World, operated: OperatedGroup): void {
+  const { group, from, nudge, mayReopen } = operated;
   function ask(kind: GroupSignalKind, now: number): void {
     const refused = groupRefusalOf(group.group(), group.load(now).components, kind) !== null;
     if (refused && !random.chance(0.1)) return;
+    if (kind === "rollback" && !isGroupActive(group.group().status) && !mayReopen()) return;
     group.signal(kind);
     nudge(now);
   }
@@ -97,13 +120,13 @@ function operateGroup({ time, random, server }: World, group: GroupTable, nudge:
   }
   const at = (when: number, run: (now: number) => void): void =>
     time.after(when, (now) => time.after(server.reachableAt(now), run));
-  at(T0, (now) => ask("start", now));
+  at(from, (now) => ask("start", now));
   for (let odd = random.below(5); odd > 0; odd--)
-    at(T0 + random.below(180 * MINUTE_MS), (now) => ask(random.pick(GROUP_SIGNALS), now));
-  for (let looks = random.below(16); looks > 0; looks--) at(T0 + looks * 45 * MINUTE_MS, look);
+    at(from + random.below(180 * MINUTE_MS), (now) => ask(random.pick(GROUP_SIGNALS), now));
+  for (let looks = random.below(16); looks > 0; looks--) at(from + looks * 45 * MINUTE_MS, look);
 }
 
-function rests(group: GroupTable): void {
+export function rests(group: GroupTable): void {
   const rule = "everything ends or waits for a person";
   const { status } = group.group();
   const statuses = group.statuses();

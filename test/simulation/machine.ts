@@ -7,14 +7,28 @@ import { LIMITS } from "../../src/core/limits.ts";
 import type { HealthFacts } from "../../src/core/rollout/health.ts";
 import type { ReportRow } from "../../src/core/rollout/rows.ts";
 import type { AgentVerdict } from "../../src/core/upgrade/phases.ts";
-import type { Command } from "../support/rollouts/rollout-table.ts";
 import { COMPLETED, FAILED, FAILED_ROLLBACK, progress, refused } from "../support/rollouts/scenes.ts";
+import { BROKEN, createAgentTime, refusalBy, type AgentTime, type Sent } from "./agent-authority.ts";
+import { drawFullDisk, NO_FULL_DISK, WRITES, type FullDisk, type Write } from "./full-disk.ts";
 import type { Random } from "./random.ts";
 import { holds } from "./violation.ts";
 
 const MINUTE_MS = 60_000;
+const AGENT_RESTARTS_WITHIN_MS = 3 * 60 * MINUTE_MS;
 type Installed = Digest | "broken" | null;
-export type Send = (at: number, body: ReportRow["body"]) => void;
+/** A report that only the agent's memory holds is lost with a restart. */
+export interface Kept {
+  lost: boolean;
+  delivered: boolean;
+}
+export interface AgentIo {
+  readonly send: (at: number, body: ReportRow["body"], kept?: Kept) => void;
+  readonly later: (at: number, run: (now: number) => void) => void;
+  /** The time of the head that a poll brings now. Null: none is signed. */
+  readonly head: (now: number) => number | null;
+}
+/** `unwritten`: the ledger could not take the command, which is fetched again. */
+export type Delivered = "taken" | "unwritten";
 export type Machine = ReturnType<typeof createMachine>;
 
 const SICK: readonly Partial<HealthFacts>[] = [
@@ -33,6 +47,12 @@ export interface MachineWish {
   readonly from: number;
   /** Shared by the programs of one machine; drawn by chance unless given. */
   readonly faults?: Faults;
+  /** Of the agent, which the programs of one machine share. */
+  readonly time?: AgentTime;
+  /** A disk was full at this write. */
+  readonly noted?: (write: Write) => void;
+  /** False: an interrupted job goes on without authority. For the test that shows that this is noticed. */
+  readonly asksAgain?: boolean | undefined;
 }
 
 /** What goes wrong with a machine, beyond its upgrades. */
@@ -46,17 +66,19 @@ export interface Faults {
   readonly claimsMark: boolean;
   /** Its disk is replaced after a verdict was written, with ledger, outbox and the record of what it ran before. */
   readonly losesDisk: boolean;
+  readonly disk: FullDisk;
 }
 
 export function drawFaults(random: Random, from: number): Faults {
   const deadAt = random.chance(0.06) ? from + random.below(90 * MINUTE_MS) : Infinity;
   const pausedAt = random.chance(0.06) ? from + random.below(90 * MINUTE_MS) : Infinity;
   const resumedAt = pausedAt + 10 * MINUTE_MS + random.below(4 * 60 * MINUTE_MS);
-  return { deadAt, pausedAt, resumedAt, claimsMark: random.chance(0.03), losesDisk: random.chance(0.05) };
+  const [claimsMark, losesDisk] = [random.chance(0.03), random.chance(0.05)];
+  return { deadAt, pausedAt, resumedAt, claimsMark, losesDisk, disk: drawFullDisk(random) };
 }
 
 export function createMachine(wish: MachineWish, random: Random) {
-  const { nodeId, installed: first, breaking, from } = wish;
+  const { nodeId, installed: first, breaking, from, asksAgain = true, time = createAgentTime() } = wish;
   const changes: { at: number; installed: Installed }[] = [{ at: from, installed: first }];
   const illness = new Map<Installed, Partial<HealthFacts>>([[first, {}]]);
   const seen = new Set<string>();
@@ -69,7 +91,9 @@ export function createMachine(wish: MachineWish, random: Random) {
   let migrated = false;
   const beatMs = random.chance(0.1) ? 40_000 : 10_000 + random.below(20_000);
   let faults = wish.faults ?? drawFaults(random, from);
-  let { losesDisk } = faults;
+  let { losesDisk, disk } = faults;
+  let freedAt = 0;
+  let newest: Sent | null = null;
   const isPaused = (at: number): boolean => faults.pausedAt <= at && at < faults.resumedAt;
 
   const installedAt = (at: number): Installed => changes.findLast((change) => change.at <= at)!.installed;
@@ -93,32 +117,62 @@ export function createMachine(wish: MachineWish, random: Random) {
     return { at, facts: { runningFingerprint: version, ...healthOf(version) } };
   }
 
-  function deliver(command: Command, now: number, send: Send): void {
-    if (now >= faults.deadAt || seen.has(command.commandId)) return; // (delivered twice, it gets its old answer)
-    if (now >= command.at + LIMITS.commandLifetimeMs) return;
+  function deliver(command: Sent, now: number, io: AgentIo): Delivered {
+    if (now >= faults.deadAt || seen.has(command.commandId)) return "taken"; // (delivered twice, it gets its old answer)
+    if (now < freedAt || isStruckAt("permit") || isStruckAt("ledger")) {
+      if (now >= freedAt) strike(now);
+      return "unwritten";
+    }
     seen.add(command.commandId);
+    const head = io.head(now);
+    if (head !== null) time.takeHead(head, now);
     const key = `${command.rolloutId}.${command.direction}.${command.attempt}`;
     holds(!ran.has(key), "a command once, one at a time", `${key} was asked for twice`);
     const begun = Math.max(now, busyUntil);
-    const refusal = refusalOf(command, begun);
+    const refusal = refusalOf(command, begun, time.isHeadFresh(now));
     if (refusal !== null) {
       refusals.set(command.commandId, refusal);
-      return send(begun, refused(refusal));
+      io.send(begun, refused(refusal));
+      return "taken";
     }
+    time.raiseFloor(command.at, now);
+    newest = command;
     ran.add(key);
-    run(command, begun, send);
+    run(command, begun, io);
+    return "taken";
   }
 
-  function refusalOf({ direction, rolloutId, from: expected, to }: Command, at: number): string | null {
+  const isStruckAt = (write: Write): boolean => disk.write === write;
+
+  /** The disk is full from this write of the running job on. */
+  function strike(now: number): void {
+    wish.noted?.(disk.write!);
+    freedAt = now + disk.lastsMs;
+    disk = NO_FULL_DISK;
+  }
+
+  function refusalOf(command: Sent, at: number, isHeadFresh: boolean): string | null {
     if (faults.claimsMark) return "COMMAND_REPLAYED";
     if (random.chance(0.02)) return "COMMAND_EXPIRED";
-    const isPrevious = previous?.rolloutId === rolloutId && previous.installed === to;
-    if (direction === "reverse" && !isPrevious) return "ROLLBACK_REFUSED";
-    return expected === installedAt(at) ? null : "CURRENT_MISMATCH";
+    if (!isHeadFresh) return "HEAD_STALE";
+    return refusalBy(command, { ...facts(at), mark: newest?.sequence ?? 0, newest: command });
+  }
+
+  function facts(at: number) {
+    const installed = installedAt(at);
+    return {
+      time: time.window(at),
+      installed: installed === "broken" ? BROKEN : installed,
+      previous: previous && {
+        rolloutId: previous.rolloutId,
+        installed: previous.installed === "broken" ? BROKEN : previous.installed,
+      },
+    };
   }
 
   /** A crashed agent goes on where it stood: that only takes longer, up to its own deadlines. */
-  function run({ commandId, direction, rolloutId, to }: Command, begun: number, send: Send): void {
+  function run(command: Sent, begun: number, io: AgentIo): void {
+    const { commandId, direction, rolloutId, to } = command;
     const crashes = random.chance(0.15);
     const took = 4_000 + random.below(crashes ? 9 * MINUTE_MS : 20_000);
     const { pausedAt, resumedAt, deadAt } = faults;
@@ -126,12 +180,17 @@ export function createMachine(wish: MachineWish, random: Random) {
     const ended = begun + took + (isCut ? resumedAt - pausedAt : 0);
     busyUntil = ended;
     for (let index = 0; index < 8; index++)
-      if (random.chance(0.6)) send(begun + Math.floor((took * index) / 8), progress(index));
+      if (random.chance(0.6)) io.send(begun + Math.floor((took * index) / 8), progress(index));
     if (ended >= deadAt) return;
     const before = installedAt(begun);
-    const verdict: AgentVerdict = random.chance(0.86)
+    const struck = disk.write === null ? WRITES.length : WRITES.indexOf(disk.write);
+    if (disk.write !== null) strike(ended);
+    const isWritten = (write: Write): boolean => WRITES.indexOf(write) < struck;
+    const drawn: AgentVerdict = random.chance(0.86)
       ? "COMPLETED"
       : random.pick(["FAILED", "FAILED", "FAILED_ROLLBACK"]);
+    // A checkpoint or a record that cannot be written ends the job, and it is taken back.
+    const verdict = isWritten("activation") ? drawn : "FAILED";
     const after = { COMPLETED: to, FAILED: before, FAILED_ROLLBACK: "broken" as const }[verdict];
     changes.push({ at: ended, installed: after });
     verdicts.set(commandId, verdict);
@@ -147,13 +206,37 @@ export function createMachine(wish: MachineWish, random: Random) {
       lost.add(commandId);
       return;
     }
-    send(ended, { COMPLETED, FAILED, FAILED_ROLLBACK }[verdict]);
+    const body = { COMPLETED, FAILED, FAILED_ROLLBACK }[verdict];
+    if (isWritten("report")) return io.send(ended, body);
+    const kept: Kept = { lost: false, delivered: false };
+    io.send(ended, body, kept);
+    if (random.chance(0.5)) io.later(ended + random.below(AGENT_RESTARTS_WITHIN_MS), restart);
+
+    /** Its permit is removed when the report is delivered; until then a restart takes the job up again. */
+    function restart(now: number): void {
+      if (kept.delivered) return;
+      kept.lost = true;
+      if (now >= faults.deadAt) return void lost.add(commandId);
+      // Only a failure without its verdict on disk is run again: for the others the checkpoint tells the end.
+      const isKnown = isWritten("verdict") || verdict !== "FAILED";
+      if (isKnown) return io.send(now, body);
+      const begins = Math.max(now, busyUntil);
+      const mark = newest!.sequence > command.sequence ? newest!.sequence : command.sequence - 1;
+      const refusal = asksAgain ? refusalBy(command, { ...facts(begins), mark, newest: newest! }) : null;
+      if (refusal !== null) return io.send(now, FAILED);
+      const isNewest = newest === command && command.from === installedAt(begins);
+      const what = `${commandId} of ${nodeId} begins ${begins - command.at} ms after its signature`;
+      const isInTime = time.window(begins).effective < command.at + LIMITS.commandLifetimeMs;
+      holds(isNewest && isInTime, "no job begins without authority", what);
+      run(command, begins, io);
+    }
   }
 
   return {
     nodeId,
     deliver,
     beat,
+    time,
     /** A paused agent polls when it goes on. */
     awakeAt: (now: number): number => (isPaused(now) ? faults.resumedAt : now),
     isDead: (now: number) => now >= faults.deadAt,
@@ -163,7 +246,7 @@ export function createMachine(wish: MachineWish, random: Random) {
     /** From now on: a machine that lives for a month meets others each day. */
     meets(met: Faults): void {
       faults = met;
-      losesDisk = met.losesDisk;
+      ({ losesDisk, disk } = met);
     },
     /** A person puts these bytes in by hand, and they run. The agent keeps no way back from there. */
     mend(at: number, version: Digest): void {

@@ -12,7 +12,9 @@ import { isActive } from "../../src/core/rollout/states.ts";
 import { uuid } from "../support/rollouts/created-rows.ts";
 import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { T0 } from "../support/rollouts/scenes.ts";
+import { createAgentTime, type AgentTime } from "./agent-authority.ts";
 import type { createFleet, World } from "./fleet.ts";
+import { NO_FULL_DISK, type Write } from "./full-disk.ts";
 import { createMachine, type Faults, type Machine } from "./machine.ts";
 import { onAgent, type Agent } from "./neighbours.ts";
 
@@ -26,6 +28,7 @@ export const NO_FAULTS: Faults = {
   resumedAt: Infinity,
   claimsMark: false,
   losesDisk: false,
+  disk: NO_FULL_DISK,
 };
 
 export interface Program {
@@ -38,46 +41,66 @@ export interface Program {
 
 export interface Host {
   readonly programs: readonly Program[];
+  /** Of its agent. */
+  time: AgentTime;
 }
 
 export interface Upgrade {
   readonly profile: ProfileId;
   readonly table: RolloutTable;
   readonly nudge: (at: number) => void;
+  readonly isComponent: boolean;
 }
 
 /** Broken on purpose, to see that it is noticed. */
 export interface SiteParts {
   readonly enrollmentClears?: boolean | undefined;
   readonly adopts?: boolean | undefined;
+  readonly asksAgain?: boolean | undefined;
+  readonly floorBounded?: boolean | undefined;
+}
+
+export interface SiteDeps extends World {
+  /** A disk was full at this write of an agent. */
+  readonly noted: (write: Write) => void;
 }
 
 export const version = (n: number): Digest => Digest.parse(`sha256:${String(n).padStart(64, "0")}`);
 
 export function createSite(
-  world: World,
+  world: SiteDeps,
   fleet: ReturnType<typeof createFleet>,
-  { enrollmentClears = true, adopts = true }: SiteParts,
+  { enrollmentClears = true, adopts = true, asksAgain, floorBounded: bounded }: SiteParts,
 ) {
-  const { random } = world;
+  const { random, noted } = world;
   const upgrades: Upgrade[] = [];
   let identities = 0;
 
-  function enrolled(profile: ProfileId, agent: Agent, installed: Digest | null, from: number) {
+  interface Enrollment {
+    readonly profile: ProfileId;
+    readonly agent: Agent;
+    readonly time: AgentTime;
+    readonly installed: Digest | null;
+    readonly from: number;
+  }
+
+  function enrolled({ profile, agent, time, installed, from }: Enrollment) {
     const nodeId = NodeId.parse(uuid(4, ++identities));
-    const alone = createMachine({ nodeId, installed, breaking: false, from, faults: NO_FAULTS }, random);
+    const begins = { nodeId, installed, breaking: false, from, faults: NO_FAULTS };
+    const alone = createMachine({ ...begins, time, noted, asksAgain }, random);
     const machine = onAgent(world, agent, profile, alone);
     fleet.machines.set(nodeId, machine);
     return { nodeId, machine };
   }
 
   const hosts: readonly Host[] = Array.from({ length: HOSTS }, (_, index) => {
-    const agent: Agent = { running: null };
+    const [agent, time]: [Agent, AgentTime] = [{ running: null }, createAgentTime({ bounded })];
     const profiles = index < SHARED ? PROFILES : PROFILES.slice(0, 1);
     const programs = profiles.map((profile): Program => {
-      return { profile, ...enrolled(profile, agent, version(1), T0), recorded: version(1) };
+      const enrollment = { profile, agent, time, installed: version(1), from: T0 };
+      return { profile, ...enrolled(enrollment), recorded: version(1) };
     });
-    return { programs };
+    return { programs, time };
   });
   const programs = hosts.flatMap((host) => host.programs);
   const upgradesOf = (profile: ProfileId): Upgrade[] => upgrades.filter((each) => each.profile === profile);
@@ -110,6 +133,9 @@ export function createSite(
   return {
     hosts,
     programs,
+    /** Programs of the hosts that run both. */
+    shared: (profile: ProfileId): Program[] =>
+      hosts.slice(0, SHARED).flatMap((host) => host.programs.filter((each) => each.profile === profile)),
     upgrades,
     upgradesOf,
     newestRow,
@@ -136,6 +162,7 @@ export function createSite(
     /** `fairlead node revoke`, and an enrollment under the same name; with other hardware when `disk` says so. */
     enrollAgain(host: Host, now: number, disk: "kept" | "empty"): void {
       const agent: Agent = { running: null };
+      host.time = createAgentTime({ bounded });
       for (const program of host.programs) {
         const { profile, machine, nodeId, recorded } = program;
         const found = machine.installedAt(now);
@@ -143,7 +170,7 @@ export function createSite(
         fleet.revoke(nodeId);
         machine.meets({ ...NO_FAULTS, deadAt: now });
         for (const { table, nudge } of upgradesOf(profile)) if (table.revoke(nodeId)) nudge(now);
-        Object.assign(program, enrolled(profile, agent, installed, now));
+        Object.assign(program, enrolled({ profile, agent, time: host.time, installed, from: now }));
         record(program, enrollmentClears ? null : recorded); // (3)
       }
     },

@@ -1,19 +1,24 @@
 /**
- * A month of one site (ROLL-29): ten machines, two of whose programs share hosts, a rollout each day and every fault of
- * fleet, machine and driver. Machines, records and assignments carry over from day to day. Operators use signals and
- * documented commands alone, and at the end every node runs what they want.
+ * A month of one site (ROLL-29): ten machines, three of which run two programs, a rollout or a group each day and every
+ * fault of fleet, machine, disk, driver and clocks. Machines, records and assignments carry over from day to day.
+ * Operators use signals and documented commands alone, and at the end every node runs the version they want.
  */
 import type { NodeId, ProfileId } from "../../src/core/ids.ts";
 import { isActive } from "../../src/core/rollout/states.ts";
 import type { TableWish } from "../support/rollouts/created-rows.ts";
+import type { DecideGroup, GroupTable } from "../support/rollouts/group-table.ts";
 import { createRolloutTable, type Decide, type RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { T0 } from "../support/rollouts/scenes.ts";
 import { checkEnd } from "./check-end.ts";
 import { checkMachine } from "./check-machine.ts";
+import { createClocks, type ClockParts } from "./clocks.ts";
 import { createServer } from "./driver.ts";
 import { createFleet, type World } from "./fleet.ts";
+import type { Write } from "./full-disk.ts";
 import { settleAll, settleRollout } from "./last-operator.ts";
 import { drawFaults } from "./machine.ts";
+import { createClockStory, type ClockDeed } from "./month-clocks.ts";
+import { createMonthGroups } from "./month-groups.ts";
 import {
   createSite,
   NO_FAULTS,
@@ -22,6 +27,7 @@ import {
   type Host,
   type Program,
   type SiteParts,
+  type Upgrade,
 } from "./month-site.ts";
 import { elsewhereOf } from "./neighbours.ts";
 import { operate } from "./operators.ts";
@@ -41,11 +47,21 @@ const WANTED = version(9_999);
 /** Each has its chance to fail once more, and a machine that broke is mended in the next. */
 const LAST_ROUNDS_MAX = 25;
 
-export interface MonthParts extends SiteParts {
+export interface MonthParts extends SiteParts, ClockParts {
   readonly decide?: Decide | undefined;
+  readonly decideGroup?: DecideGroup | undefined;
+  readonly resets?: boolean | undefined;
 }
 
-export type Deed = "replaced" | "enrolled again" | "adopted" | "mended" | "outage" | "outage of days";
+export type Deed =
+  | "replaced"
+  | "enrolled again"
+  | "adopted"
+  | "mended"
+  | "outage"
+  | "outage of days"
+  | ClockDeed
+  | `disk full at ${Write}`;
 
 export interface Month extends Played {
   readonly deeds: ReadonlyMap<Deed, number>;
@@ -54,34 +70,77 @@ export interface Month extends Played {
 export function playMonth(seed: number, parts: MonthParts = {}): Month {
   const random = randomOf(seed);
   const time = createTimeline();
-  const server = createServer(time, random);
-  const world: World = { time, random, server };
+  const clocks = createClocks(time, parts);
+  const server = createServer(time, random, clocks);
+  const world: World = { time, random, server, clocks };
   const fleet = createFleet(world);
-  const site = createSite(world, fleet, parts);
   const deeds = new Map<Deed, number>();
+  const did = (deed: Deed): void => void deeds.set(deed, (deeds.get(deed) ?? 0) + 1);
+  const site = createSite({ ...world, noted: (write) => did(`disk full at ${write}`) }, fleet, parts);
   /** Claims on profiles, as the database has them: taken with a signal that reopens, freed by the step that ends. */
-  const owners = new Map<ProfileId, RolloutTable>();
+  const owners = new Map<ProfileId, RolloutTable | GroupTable>();
   /** Mended or enrolled again, and not adopted yet: nothing else may need an adoption. */
   const byHand = new Set<NodeId>();
   let brought = 1;
 
-  const did = (deed: Deed): void => void deeds.set(deed, (deeds.get(deed) ?? 0) + 1);
+  const groups = createMonthGroups({
+    world,
+    decide: parts.decide,
+    decideGroup: parts.decideGroup,
+    run: (profile, table, after) => run({ profile, table, isComponent: true }, after),
+    claim: claimBoth,
+    release: (group) => {
+      for (const profile of PROFILES) if (owners.get(profile) === group) owners.delete(profile);
+    },
+  });
+  const clockStory = createClockStory({
+    world,
+    clocks,
+    site,
+    did,
+    resets: parts.resets,
+    driven: () => [...site.upgrades.map(({ table }) => table), ...groups.tables()],
+  });
 
-  const isFree = (profile: ProfileId): boolean => !owners.has(profile);
+  function isFree(profile: ProfileId): boolean {
+    groups.releaseEnded();
+    return !owners.has(profile);
+  }
 
-  function add(profile: ProfileId, wish: TableWish) {
-    const table = createRolloutTable({ ...wish, number: 10 + site.upgrades.length }, parts.decide);
-    owners.set(profile, table);
-    const nudge = fleet.run(table, () => {
+  const isNewest = (profile: ProfileId, table: RolloutTable): boolean =>
+    site.upgradesOf(profile).at(-1)!.table === table;
+
+  function claimBoth(group: GroupTable): boolean {
+    const isOld = group.components.some(
+      (table, index) =>
+        site.upgrades.some((each) => each.table === table) && !isNewest(PROFILES[index]!, table),
+    );
+    if (isOld || !PROFILES.every(isFree)) return false;
+    for (const profile of PROFILES) owners.set(profile, group);
+    return true;
+  }
+
+  function run({ profile, table, isComponent }: Omit<Upgrade, "nudge">, after: (now: number) => void) {
+    const nudge = fleet.run(table, (now) => {
       site.recordedBy(profile, table);
       if (owners.get(profile) === table && !isActive(table.rollout().status)) owners.delete(profile);
       shareHosts(profile, table);
       const active = site.upgradesOf(profile).filter((each) => isActive(each.table.rollout().status));
       holds(active.length <= 1, "one active rollout per profile", `${active.length} are active`);
+      after(now);
     });
-    site.upgrades.push({ profile, table, nudge });
-    return { table, nudge };
+    site.upgrades.push({ profile, table, nudge, isComponent });
+    return nudge;
   }
+
+  function add(profile: ProfileId, wish: TableWish) {
+    const table = createRolloutTable({ ...wish, number: nextNumber() }, parts.decide);
+    owners.set(profile, table);
+    return { table, nudge: run({ profile, table, isComponent: false }, () => undefined) };
+  }
+
+  let numbers = 10;
+  const nextNumber = (): number => ++numbers;
 
   /** The other program of a host sees that this one is away. */
   function shareHosts(profile: ProfileId, table: RolloutTable): void {
@@ -112,11 +171,24 @@ export function playMonth(seed: number, parts: MonthParts = {}): Month {
     const target = version(++brought);
     const { table, nudge } = add(profile, { ...wish, ...wishFor(chosen), target, intentNotAfter });
     const mayReopen = (): boolean => {
-      if (site.upgradesOf(profile).at(-1)!.table !== table || !isFree(profile)) return false;
+      if (!isNewest(profile, table) || !isFree(profile)) return false;
       owners.set(profile, table);
       return true;
     };
     operate(world, { table, from: now, nudge, mayReopen, isComponent: false });
+  }
+
+  /** The programs of the shared hosts, forward one after the other. */
+  function beginGroup(now: number): void {
+    if (!PROFILES.every(isFree)) return;
+    const components = PROFILES.map((profile) => {
+      const wish = rolloutWish(random, site.shared(profile).length);
+      const intentNotAfter = wish.intentNotAfter == null ? null : wish.intentNotAfter - T0 + now;
+      const chosen = site.shared(profile).slice(0, wish.nodes);
+      const created = { number: nextNumber(), target: version(++brought), intentNotAfter };
+      return [profile, { ...wish, ...wishFor(chosen), ...created }] as const;
+    });
+    groups.begin(new Map(components), now);
   }
 
   /** What an operator does about a host after a look at `node list`, `rollout nodes` and the incidents. */
@@ -125,6 +197,7 @@ export function playMonth(seed: number, parts: MonthParts = {}): Month {
       site.enrollAgain(host, now, "empty");
       return did("replaced");
     }
+    clockStory.lookAfter(host, now);
     const isReplayed = host.programs.some((each) => site.newestRow(each)?.errorCode === "COMMAND_REPLAYED");
     if (isReplayed || random.chance(0.02)) {
       site.enrollAgain(host, now, "kept");
@@ -149,8 +222,9 @@ export function playMonth(seed: number, parts: MonthParts = {}): Month {
     if (isMended || site.newestRow(program) === undefined) byHand.add(nodeId);
     time.after(now + 4 * MINUTE_MS, (at) => {
       const runs = site.measured(program, at);
-      const isAnother = program.nodeId !== nodeId || server.reachableAt(at) > at;
-      if (isAnother || runs === null || site.isAtWork(program)) return;
+      const isThere =
+        server.reachableAt(at) === at && clocks.openSince() + 4 * MINUTE_MS < at && clocks.isOpen();
+      if (program.nodeId !== nodeId || !isThere || runs === null || site.isAtWork(program)) return;
       if (runs === program.recorded) return void byHand.delete(nodeId);
       const what = `${nodeId} runs ${runs}, and ${program.recorded ?? "nothing"} is recorded`;
       holds(byHand.has(nodeId), "the record follows the machine", what);
@@ -164,20 +238,18 @@ export function playMonth(seed: number, parts: MonthParts = {}): Month {
       const faults = drawFaults(random, now);
       for (const { machine } of host.programs) machine.meets(faults);
     }
+    clockStory.morning(now);
     time.after(now + 10 * MINUTE_MS, (at) => {
+      if (random.chance(0.25)) return beginGroup(at);
       begin(PROFILES[0]!, at);
       if (random.chance(0.5)) begin(PROFILES[1]!, at);
     });
     for (let restarts = random.below(3); restarts > 0; restarts--)
-      time.after(now + random.below(4 * HOUR_MS), (at) => {
-        server.restart(at);
-        did("outage");
-      });
+      time.after(now + random.below(4 * HOUR_MS), (at) => restart(at, "outage"));
     if (random.chance(0.05))
-      time.after(now + random.below(4 * HOUR_MS), (at) => {
-        server.restart(at, DAY_MS + random.below(2 * DAY_MS));
-        did("outage of days");
-      });
+      time.after(now + random.below(4 * HOUR_MS), (at) =>
+        restart(at, "outage of days", DAY_MS + random.below(2 * DAY_MS)),
+      );
     const patience = random.below(6);
     for (let round = 0; round < 20; round++)
       time.after(now + EVENING_MS + round * 20 * MINUTE_MS, (at) =>
@@ -185,19 +257,27 @@ export function playMonth(seed: number, parts: MonthParts = {}): Month {
       );
   }
 
+  function restart(now: number, deed: Deed, awayMs?: number): void {
+    server.restart(now, awayMs);
+    did(deed);
+    time.after(server.reachableAt(now), clockStory.start);
+  }
+
   function settleWaiting(now: number, callsOff: boolean): void {
-    for (const { table, nudge } of site.upgrades) {
-      const { status, why } = table.rollout();
+    for (const upgrade of site.upgrades) {
+      const { status, why, rollbackRequested } = upgrade.table.rollout();
       const isBlocked = status === "rolling_back" && why?.code === "INTENT_EXPIRED";
-      if (status === "pending" || status === "paused" || isBlocked)
-        settleRollout({ table, nudge, isComponent: false }, now, callsOff);
+      const isReady = status === "pending" && !upgrade.isComponent;
+      const isHeld = status === "paused" && !rollbackRequested; // (one that goes back finishes what is at work first)
+      if (isReady || isHeld || isBlocked) settleRollout(upgrade, now, callsOff);
     }
+    groups.settle(now, callsOff);
   }
 
   function settleEverything(): string | null {
     time.runAll();
     return settleAll(world, {
-      left: () => site.upgrades.map(({ table }) => table.rollout().status).find(isActive) ?? null,
+      left: () => site.upgrades.map(({ table }) => table.rollout().status).find(isActive) ?? groups.left(),
       settle: settleWaiting,
     });
   }
@@ -225,13 +305,15 @@ export function playMonth(seed: number, parts: MonthParts = {}): Month {
     settleEverything();
   }
 
-  /** A machine that is gone says nothing any more: the next look replaces it. */
+  /** A machine that is gone says nothing any more: the next look replaces it. Rows know of no work by hand. */
   function checkRows(): void {
     for (const { table } of site.upgrades) checkEnd(table);
+    groups.check();
     for (const program of site.programs) {
       const row = site.newestRow(program);
       const isGone = program.machine.isDead(time.now());
-      if (row?.assigned === true && !isGone) checkMachine(row, program.machine);
+      if (row?.assigned === true && !isGone && !byHand.has(program.nodeId))
+        checkMachine(row, program.machine);
     }
   }
 
@@ -251,7 +333,10 @@ export function playMonth(seed: number, parts: MonthParts = {}): Month {
   checkRows();
   return {
     kind: "month",
-    ends: site.upgrades.map(({ table }) => `month's rollout ${table.rollout().status}`),
+    ends: [
+      ...site.upgrades.map(({ table }) => `month's rollout ${table.rollout().status}`),
+      ...groups.ends(),
+    ],
     found,
     rollouts: site.upgrades.map(({ table }) => table),
     deeds,

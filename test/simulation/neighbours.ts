@@ -3,16 +3,16 @@
  * time, so a command waits behind its neighbour's job; a limit per label counts nodes that are away for either program.
  */
 import { ProfileId } from "../../src/core/ids.ts";
-import { LIMITS } from "../../src/core/limits.ts";
 import { isActive } from "../../src/core/rollout/states.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
 import { createRolloutTable, type Decide, type RolloutTable } from "../support/rollouts/rollout-table.ts";
-import { refused, T0 } from "../support/rollouts/scenes.ts";
+import { T0 } from "../support/rollouts/scenes.ts";
 import { checkCompensations, checkEnd, checkRest } from "./check-end.ts";
 import { checkMachine } from "./check-machine.ts";
 import { createFleet, type World } from "./fleet.ts";
 import { settleAll, settleRollout } from "./last-operator.ts";
-import type { Machine, Send } from "./machine.ts";
+import type { Sent } from "./agent-authority.ts";
+import type { AgentIo, Delivered, Machine } from "./machine.ts";
 import { operate } from "./operators.ts";
 import { holds } from "./violation.ts";
 import { rolloutWish } from "./wishes.ts";
@@ -75,29 +75,32 @@ export function playNeighbours(world: World, { decide }: { readonly decide?: Dec
 export function onAgent({ time }: World, agent: Agent, profile: ProfileId, machine: Machine): Machine {
   const held = new Set<string>();
 
-  function deliver(command: Parameters<Machine["deliver"]>[0], now: number, send: Send): void {
+  function deliver(command: Sent, now: number, io: AgentIo): Delivered {
     const { running } = agent;
     if (running !== null && running.profile !== profile && running.until > now) {
-      if (held.has(command.commandId)) return; // it waits in the ledger already
+      if (held.has(command.commandId)) return "taken"; // it waits in the ledger already
       held.add(command.commandId);
-      send(now, { kind: "waiting", waiting_for: running.profile, jobs_ahead: 1 });
-      return time.after(running.until, (later) => begin(command, later, send));
+      io.send(now, { kind: "waiting", waiting_for: running.profile, jobs_ahead: 1 });
+      time.after(running.until, (later) => begin(command, later, io));
+      return "taken";
     }
-    if (!held.has(command.commandId)) begin(command, now, send);
+    return held.has(command.commandId) ? "taken" : begin(command, now, io);
   }
 
-  function begin(command: Parameters<Machine["deliver"]>[0], now: number, send: Send): void {
+  function begin(command: Sent, now: number, io: AgentIo): Delivered {
     const { running } = agent;
-    if (running !== null && running.profile !== profile && running.until > now)
-      return time.after(running.until, (later) => begin(command, later, send));
-    if (held.has(command.commandId) && now >= command.at + LIMITS.commandLifetimeMs)
-      return send(now, refused("COMMAND_EXPIRED"));
+    if (running !== null && running.profile !== profile && running.until > now) {
+      time.after(running.until, (at) => begin(command, at, io));
+      return "taken";
+    }
     let until = now;
-    machine.deliver(command, now, (at, body) => {
+    const watched: AgentIo["send"] = (at, body, kept) => {
       until = Math.max(until, at);
-      send(at, body);
-    });
+      io.send(at, body, kept);
+    };
+    const delivered = machine.deliver(command, now, { ...io, send: watched });
     agent.running = { profile, until: Math.max(until, running?.profile === profile ? running.until : 0) };
+    return delivered;
   }
 
   return { ...machine, deliver };

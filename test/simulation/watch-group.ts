@@ -16,7 +16,7 @@ export function watchedGroupStep(group: GroupTable): (now: number) => void {
     const isIdle = last === now && !group.hasWork() && !isDue;
     const before = group.statuses();
     for (const [index, status] of before.entries())
-      if (status === "completed" && !completedAt.has(index)) completedAt.set(index, now);
+      if (status === "completed") completedAt.set(index, Math.min(completedAt.get(index) ?? now, now)); // (a corrected clock)
     const decision = group.advance(now);
     last = now;
     if (isIdle)

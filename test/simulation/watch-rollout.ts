@@ -66,7 +66,8 @@ function endsHold({ before, table, decision, isLate }: Step, was: string, asked:
   for (const [index, node] of before.entries()) {
     const now = table.nodes[index]!;
     if (!isSettled(node.status) || node.status === now.status) continue;
-    const isRetry = node.retryRequested && decision.launchBatch?.part === "retried";
+    const isAsked = node.retryRequested || asked.includes("retry");
+    const isRetry = isAsked && decision.launchBatch?.part === "retried";
     const isBack = decision.launchBatch?.part === "succeeded" && (isOnTarget(node) || isFound(node.nodeId));
     holds(isRetry || isBack || isLate(node), rule, `a ${node.status} node became ${now.status}`);
   }

@@ -31,7 +31,7 @@ export interface GroupWish extends Partial<GroupRow> {
 export function createGroupTable(wish: GroupWish) {
   const { components: wanted, decide, decideGroup: decideIt = decideGroup, ...changes } = wish;
   const components: RolloutTable[] = wanted.map((component, index) =>
-    createRolloutTable({ ...component, number: index + 1 }, decide),
+    createRolloutTable({ number: index + 1, ...component }, decide),
   );
   let group: GroupRow = {
     id: GroupId.parse(uuid(4, 1)),

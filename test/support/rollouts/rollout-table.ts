@@ -14,6 +14,7 @@ import {
 import { decideRollout } from "../../../src/core/rollout/decide.ts";
 import { isOnTarget } from "../../../src/core/rollout/draft.ts";
 import type { NodeState } from "../../../src/core/protocol/agent-api.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
 import type { HealthFacts } from "../../../src/core/rollout/health.ts";
 import { isOpen, standsByHeartbeat } from "../../../src/core/rollout/late.ts";
 import { countQuiet, lookAt, lookedAt, type Look } from "../../../src/core/rollout/quiet.ts";
@@ -362,6 +363,19 @@ export function createRolloutTable(wish: TableWish, decide: Decide = decideRollo
         ];
       }
       return signals.length > waiting;
+    },
+    /** As src/server/clock/dated-ahead.ts does: the clock was ahead and was corrected to `now`. */
+    mendDates(now: number): void {
+      const mended = <T extends number | null>(at: T) =>
+        at !== null && at > now + LIMITS.clockDisagreeMs ? now : at;
+      for (const node of nodes) {
+        const { launchedAt, installedAt, silentSince, facts } = node;
+        node.launchedAt = mended(launchedAt);
+        node.installedAt = mended(installedAt);
+        node.silentSince = mended(silentSince);
+        node.facts = { ...facts, heartbeatAt: mended(facts.heartbeatAt) };
+      }
+      for (const [nodeId, at] of endedAt) endedAt.set(nodeId, mended(at));
     },
     /** The control plane was away until then. */
     cameBack: (at: number): void => void (availableSince = at),

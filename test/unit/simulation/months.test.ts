@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
+import { WRITES } from "../../simulation/full-disk.ts";
 import { playMonth } from "../../simulation/month.ts";
 import { playMonths } from "../../simulation/play-seeds.ts";
 
@@ -14,7 +15,10 @@ test("ROLL-29: after a month of faults from a random seed every node runs the ve
     expect(ends.get(`month's rollout ${end}`), end).toBeGreaterThan(MONTHS);
   for (const deed of ["replaced", "enrolled again", "adopted", "mended", "outage"] as const)
     expect(deeds.get(deed), deed).toBeGreaterThan(MONTHS);
-  expect(deeds.get("outage of days")).toBeGreaterThan(1);
+  for (const deed of ["outage of days", "clock jumped", "started with a wrong clock"] as const)
+    expect(deeds.get(deed), deed).toBeGreaterThan(1);
+  const ended = [...ends.keys()].filter((end) => end.startsWith("month's group ")).length;
+  expect(ended, "endings of groups").toBeGreaterThan(2);
   expect([...nodeEnds].toSorted()).toEqual([
     "failed",
     "failed_rollback",
@@ -22,6 +26,15 @@ test("ROLL-29: after a month of faults from a random seed every node runs the ve
     "skipped",
     "succeeded",
   ]);
+}, 120_000);
+
+test("ROLL-29: months from fixed seeds have a disk that is full at every write of an agent, and every remedy for clocks", () => {
+  const { deeds, ends } = playMonths({ seed: 1, runs: 25 });
+  for (const write of WRITES) expect(deeds.get(`disk full at ${write}`), write).toBeGreaterThan(0);
+  for (const deed of ["time confirmed", "time reset"] as const)
+    expect(deeds.get(deed), deed).toBeGreaterThan(0);
+  for (const end of ["completed", "failed", "partial", "cancelled", "rolled_back"])
+    expect(ends.get(`month's group ${end}`), end).toBeGreaterThan(0);
 }, 120_000);
 
 test("the same seed is the same month, another seed another", () => {

@@ -270,6 +270,29 @@ const BROKEN_MONTHS: readonly (readonly [Rule, string, MonthParts])[] = [
     { enrollmentClears: false },
   ],
   ["every node ends where its operator wants it", "an adoption records nothing", { adopts: false }],
+  [
+    "no job begins without authority",
+    "a job that a full disk interrupted goes on after a restart without being authorized again",
+    { asksAgain: false },
+  ],
+  ["nothing is signed while clocks disagree", "the gate before signatures stays open", { gateCloses: false }],
+  [
+    "one signed frame moves a node's time by a bounded amount",
+    "a head that is far ahead is taken",
+    { floorBounded: false },
+  ],
+  [
+    "a corrected clock holds nothing up",
+    "rows that were dated ahead stay as they are",
+    { mendsDates: false },
+  ],
+  ["a person can bring everything to its end", "authority confirm-time is not heard", { confirms: false }],
+  ["a person can bring everything to its end", "authority reset-time lowers no floor", { resets: false }],
+  [
+    "no component before its gate",
+    "the watch between two components on the same nodes is left out",
+    { decideGroup: (rows, now) => decideGroup({ ...rows, group: { ...rows.group, healthWaitMs: 0 } }, now) },
+  ],
 ];
 
 /** All that were broken until the wanted one was. */
