@@ -212,4 +212,14 @@ export const AGENT = ofLayer("agent", [
     project: "unit",
     test: "test/unit/agent-snapshots/revoked-pages.test.ts",
   },
+  {
+    id: "agent-command-again-sequence",
+    file: "src/agent/authority/authorize.ts",
+    find: "const agrees =\n    config_version >= header.assignment_config_version &&",
+    replace: "const agrees =\n    false &&",
+    change: "no command agrees with its assignment",
+    project: "unit",
+    test: "test/unit/simulation/months.test.ts",
+    title: "months from fixed seeds",
+  },
 ]);

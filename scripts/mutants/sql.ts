@@ -123,4 +123,13 @@ export const SQL = ofLayer("sql", [
     project: "integration",
     test: CONSTRAINTS_TEST,
   },
+  {
+    id: "sql-mend-ended-at",
+    file: "src/server/clock/dated-ahead.ts",
+    find: '"installed_at", "ended_at", "silent_since"',
+    replace: '"installed_at", "silent_since"',
+    change: "heartbeats do not settle a node whose end was dated ahead",
+    project: "integration",
+    test: "test/integration/clock/dated-ahead.test.ts",
+  },
 ]);

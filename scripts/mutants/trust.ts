@@ -55,4 +55,14 @@ export const TRUST = ofLayer("trust", [
     project: "unit",
     test: "test/unit/trust/order.test.ts",
   },
+  {
+    id: "trust-frame-ahead",
+    file: "src/trust/node-time.ts",
+    find: "return Date.parse(issuedAt) > Math.max(local, effective) + LIMITS.issuedAheadMaxMs;",
+    replace: "return false;",
+    change: "one frame moves a node's time by any amount",
+    project: "unit",
+    test: "test/unit/simulation/months.test.ts",
+    title: "after a month of faults",
+  },
 ]);

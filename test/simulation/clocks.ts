@@ -75,7 +75,7 @@ export function createClocks(time: Timeline, parts: ClockParts = {}) {
 
   function newReplica(): [ClockGate, Agreement] {
     const opened = createClockGate(clock);
-    return [opened, createAgreement(opened, clock, confirmed?.seq ?? 0)];
+    return [opened, createAgreement(opened, clock, { seenSeq: confirmed?.seq ?? 0, nodesBefore: null })];
   }
 
   const skewAt = (at: number): number => history.findLast(({ from }) => from <= at)!.database;
@@ -97,7 +97,7 @@ export function createClocks(time: Timeline, parts: ClockParts = {}) {
   /** Tells whether the clocks agree after a disagreement: rows that were dated ahead are mended then. */
   function look(): boolean {
     const was = problem;
-    const rows: ClockRows = { databaseNow: dated(time.now()), replicas: [], confirmed };
+    const rows: ClockRows = { databaseNow: dated(time.now()), provenAt: null, replicas: [], confirmed };
     ({ problem } = agreement.compare(rows, { before: clock.now(), tookMs: 0 }));
     const agrees = was !== null && problem === null;
     if (agrees) openSince = time.now();
