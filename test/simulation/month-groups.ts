@@ -60,9 +60,10 @@ export function createMonthGroups({ world, decide, decideGroup, run, claim, rele
     },
     ends: (): string[] => begun.map(({ group }) => `month's group ${group.group().status}`),
     tables: () => begun.map(({ group }) => group),
-    /** A group ends with a step of its own, after the last step of a component. */
+    /** A group ends with a step of its own. A signal that it has not read yet may open it again. */
     releaseEnded(): void {
-      for (const { group } of begun) if (!isGroupActive(group.group().status)) release(group);
+      for (const { group } of begun)
+        if (!isGroupActive(group.group().status) && !group.hasUnread()) release(group);
     },
   };
 }
