@@ -122,7 +122,7 @@ export function createFleet({ time, random, server, clocks = STEADY }: World) {
   function run(table: RolloutTable, after: (now: number) => void): (at: number) => void {
     addMachines(table);
     tables.push(table);
-    const step = watchedStep(table);
+    const step = watchedStep(table, clocks === STEADY ? 0 : LIMITS.clockDisagreeMs);
     if (random.chance(0.1)) table.breakLaunches(() => random.chance(0.1));
     let sent = 0;
     let listened = "";

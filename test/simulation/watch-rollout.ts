@@ -12,7 +12,8 @@ import { holds } from "./violation.ts";
 import { gatesHold, type Step } from "./watch-gates.ts";
 
 /** Advances the rollout once and looks at what the step did. */
-export function watchedStep(table: RolloutTable): (now: number) => void {
+/** `slackMs`: a clock that is corrected shortens a wait by so much at most. */
+export function watchedStep(table: RolloutTable, slackMs = 0): (now: number) => void {
   let last: number | null = null;
   let hasMore = false;
   /** Commands whose verdict was there to be read. */
@@ -44,7 +45,7 @@ export function watchedStep(table: RolloutTable): (now: number) => void {
       asked.map(({ kind }) => kind),
     );
     if (rollout.status !== decision.rollout.status) endingHolds(table);
-    observed(step);
+    observed(step, slackMs);
     oneAtATime(step);
     givenUp(step, heard);
     if (rollout.status !== "rolled_back" && decision.rollout.status === "rolled_back") allBack(table);
@@ -91,7 +92,7 @@ function endingHolds(table: RolloutTable): void {
 }
 
 /** A node that succeeded, or came back, was watched for its whole wait; not one that is late for its batch. */
-function observed({ before, table, isLate, now }: Step): void {
+function observed({ before, table, isLate, now }: Step, slackMs: number): void {
   const { strategy, healthWaitMs, skipValidation } = table.rollout();
   for (const [index, node] of table.nodes.entries()) {
     if (node.status === before[index]!.status) continue;
@@ -102,7 +103,7 @@ function observed({ before, table, isLate, now }: Step): void {
     const since = node.installedAt ?? Infinity;
     const wait = canary ? 2 * healthWaitMs : healthWaitMs;
     holds(
-      now >= since + wait,
+      now + slackMs >= since + wait,
       "no batch before its gate",
       `${node.status} after ${now - since} of ${wait} ms`,
     );
