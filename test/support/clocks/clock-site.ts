@@ -41,7 +41,12 @@ export interface ClockSite extends Lab {
   addReplica(time: MovedTime): Promise<ClockServer>;
 }
 
-export async function startClockSite(): Promise<ClockSite> {
+export interface ClockSiteOptions {
+  /** Without it the clock may stay elsewhere: Restate, which keeps real time, does not sign its calls with a time. */
+  readonly requestIdentity?: boolean;
+}
+
+export async function startClockSite({ requestIdentity = true }: ClockSiteOptions = {}): Promise<ClockSite> {
   await buildAgent();
   const folder = await mkdtemp(join(tmpdir(), "fl-c-")); // short enough for a socket below it
   await chmod(folder, 0o711); // PostgreSQL's account passes through
@@ -53,12 +58,13 @@ export async function startClockSite(): Promise<ClockSite> {
   const processes = labProcesses(folder, [folder]);
   const [postgres, restate] = await Promise.all([
     startSharedPostgres(folder, processes, time.env),
-    startRestateCluster(folder, processes, 1),
+    startRestateCluster(folder, processes, 1, requestIdentity),
   ]);
   const handlers = `127.0.0.1:${await freePort()}`;
   const shared = [
     ["--database-url", postgres.url, "--restate-url", restate.ingress[0]!],
-    ["--restate-admin-url", restate.admin[0]!, "--restate-identity", restate.identityKey],
+    ["--restate-admin-url", restate.admin[0]!],
+    requestIdentity ? ["--restate-identity", restate.identityKey] : [],
     ["--keys-dir", keysDir!, "--config-dir", configDir!],
     ["--handlers-listen", handlers, "--handlers-reuse-port"],
   ].flat();

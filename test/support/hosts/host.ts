@@ -1,6 +1,6 @@
 /** One real systemd host: booted by systemd-nspawn, driven from outside, switched off and on again. */
 import { closeSync, openSync } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { minimalEnv, run, type RunResult, spawnDetached } from "../../../src/host/process.ts";
@@ -28,15 +28,18 @@ export interface HostOptions {
   readonly folder: string;
   /** Seen inside under the same path, writable. */
   readonly shared: string;
+  /** Makes `shared` a disk of this size, which can be full. */
+  readonly diskBytes?: number;
   /** Without one, the network of whoever starts it. */
   readonly networkNamespace?: string;
 }
 
 export type Host = Awaited<ReturnType<typeof startHost>>;
 
-export async function startHost({ name, folder, shared, networkNamespace }: HostOptions) {
+export async function startHost({ name, folder, shared, diskBytes, networkNamespace }: HostOptions) {
   const root = join(folder, "root");
   await mkdir(shared, { recursive: true });
+  if (diskBytes !== undefined) await mountDisk(shared, diskBytes);
   await makeRoot(root);
   const nspawn = [
     ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", `--machine=${name}`],
@@ -83,6 +86,22 @@ export async function startHost({ name, folder, shared, networkNamespace }: Host
     await removeCgroups(name);
   }
 
+  /** As an operator asks for it: systemd stops every unit first. */
+  async function shutDown(): Promise<void> {
+    if (booted === undefined) return;
+    await exec("systemctl", "poweroff");
+    await waitForExit(booted.nspawn, OFF_WITHIN_MS);
+    await cutPower(); // what did not stop in time, and the groups
+  }
+
+  /** Another machine in its place: nothing of the one before is on its disks. It is off. */
+  async function replace(): Promise<void> {
+    await cutPower();
+    await rm(root, { recursive: true, force: true });
+    for (const entry of await readdir(shared)) await rm(join(shared, entry), { recursive: true });
+    await makeRoot(root);
+  }
+
   await boot();
   return {
     name,
@@ -90,10 +109,13 @@ export async function startHost({ name, folder, shared, networkNamespace }: Host
     shared,
     /** Its processes, by the pids that they have inside. */
     proc: () => `/proc/${leader().pid}/root/proc`,
+    isOn: () => booted !== undefined,
     inside,
     exec,
     boot,
     cutPower,
+    shutDown,
+    replace,
     /** What it printed, and the journal of a unit. */
     async tell(unit: string): Promise<string> {
       const journal = await exec("journalctl", "--no-pager", "-u", unit, "-n", "50");
@@ -101,6 +123,15 @@ export async function startHost({ name, folder, shared, networkNamespace }: Host
     },
     console: () => readFile(join(folder, "console.log"), "utf8"),
   };
+}
+
+async function mountDisk(path: string, bytes: number): Promise<void> {
+  const options = `size=${bytes},mode=0700`;
+  const mounted = await run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path], {
+    timeoutMs: COMMAND_TIMEOUT_MS,
+  });
+  if (mounted.kind !== "exited" || mounted.code !== 0)
+    throw new Error(`mount ${path}: ${"stderr" in mounted ? mounted.stderr.toString() : mounted.kind}`);
 }
 
 /** The host's first process. Those that come before it prepare its place, and leave. */

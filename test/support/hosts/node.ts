@@ -10,7 +10,6 @@ import { NODE_TYPE, reported } from "../lab/agent-of-node.ts";
 import { Said } from "../lab/node.ts";
 import type { Host } from "./host.ts";
 
-const PORT = 8000;
 const INSTALLED = "/opt/hello/bin/hello";
 const STARTS = "/opt/hello/starts";
 const UNIT = "hello.service";
@@ -26,14 +25,20 @@ export interface HostNodeOptions {
   readonly runtime?: "systemd" | "process";
   /** More lines of the agent's `[Service]`. */
   readonly agentService?: readonly string[];
+  /** Of the program; hosts that share a network need one each. */
+  readonly port?: number;
+  readonly dataDir?: string;
+  /** Made by `fairlead node token`; without it, one is asked for here. */
+  readonly token?: string;
 }
 
 export type HostNode = Awaited<ReturnType<typeof addHostNode>>;
 
-const programUnit = [
-  ["[Unit]", "Description=hello", "[Service]", `ExecStart=${INSTALLED}`, "Restart=on-failure"],
-  [`Environment=PATH=${PATH} PORT=${PORT} COUNTER_FILE=${STARTS}`, "WorkingDirectory=/opt/hello/data"],
-].flat();
+const programUnit = (port: number): string[] =>
+  [
+    ["[Unit]", "Description=hello", "[Service]", `ExecStart=${INSTALLED}`, "Restart=on-failure"],
+    [`Environment=PATH=${PATH} PORT=${port} COUNTER_FILE=${STARTS}`, "WorkingDirectory=/opt/hello/data"],
+  ].flat();
 
 /** As everybody writes it: KillMode is systemd's own default. */
 const agentUnit = (more: readonly string[]): string[] =>
@@ -50,7 +55,12 @@ const agentUnit = (more: readonly string[]): string[] =>
 /** Not yet running: its agent has to be started. */
 export async function addHostNode(lab: Lab, host: Host, options: HostNodeOptions) {
   const { name, profile = "hello", version = "1.0.0", origins = [lab.origin.url] } = options;
-  const { runtime = "systemd", agentService = [] } = options;
+  const {
+    runtime = "systemd",
+    agentService = [],
+    port = 8000,
+    dataDir = "/var/lib/fairlead-agent",
+  } = options;
   const at = (path: string): string => join(host.root, path);
   for (const folder of ["opt/hello/bin", "opt/hello/data", "opt/hello/config", "etc/fairlead"]) {
     await mkdir(at(folder), { recursive: true });
@@ -58,29 +68,29 @@ export async function addHostNode(lab: Lab, host: Host, options: HostNodeOptions
   const program = {
     ...(runtime === "systemd"
       ? { runtime, unit: UNIT }
-      : { runtime, env: { PATH, PORT: String(PORT), COUNTER_FILE: STARTS } }),
+      : { runtime, env: { PATH, PORT: String(port), COUNTER_FILE: STARTS } }),
     install_path: INSTALLED,
     data_dir: "/opt/hello/data",
     config_dir: "/opt/hello/config",
     version,
-    health: { url: `http://127.0.0.1:${PORT}/healthz` },
+    health: { url: `http://127.0.0.1:${port}/healthz` },
     artifact_origins: origins,
     stop_grace_ms: 3_000,
   };
   const config = {
-    data_dir: "/var/lib/fairlead-agent",
+    data_dir: dataDir,
     enroll_url: lab.enrollUrl,
     token_file: "/etc/fairlead/token",
     programs: { [profile]: program },
   };
-  const token = await lab.operator.enrollmentToken(name, profile, NODE_TYPE);
+  const token = options.token ?? (await lab.operator.enrollmentToken(name, profile, NODE_TYPE));
   await writeFile(at("etc/fairlead/token"), token, { mode: 0o600 });
   await writeFile(at("etc/fairlead/agent.json"), JSON.stringify(config), { mode: 0o600 });
   await writeFile(at(INSTALLED), helloProgram(version));
   await chmod(at(INSTALLED), 0o755);
-  await writeFile(at(`etc/systemd/system/${UNIT}`), `${programUnit.join("\n")}\n`);
+  await writeFile(at(`etc/systemd/system/${UNIT}`), `${programUnit(port).join("\n")}\n`);
   await writeFile(at(`etc/systemd/system/${AGENT}`), `${agentUnit(agentService).join("\n")}\n`);
-  await demand(host, "systemctl", "daemon-reload");
+  if (host.isOn()) await demand(host, "systemctl", "daemon-reload");
 
   return {
     name,
@@ -90,16 +100,18 @@ export async function addHostNode(lab: Lab, host: Host, options: HostNodeOptions
     agentUnit: AGENT,
     installPath: at(INSTALLED),
     startAgent: async () => demand(host, "systemctl", "enable", "--now", AGENT),
+    restartAgent: async () => demand(host, "systemctl", "restart", AGENT),
     stopAgent: async () => demand(host, "systemctl", "stop", AGENT),
     killAgent: async () => demand(host, "systemctl", "kill", "--signal=SIGKILL", "--kill-who=main", AGENT),
     reported: () => reported(lab, name, version),
     /** What the program itself says over HTTP, once it listens. */
     running: () =>
       eventually(`the program of ${name} answers`, async () => {
-        const ask = `fetch("http://127.0.0.1:${PORT}/version").then((a) => a.text()).then(console.log)`;
+        const ask = `fetch("http://127.0.0.1:${port}/version").then((a) => a.text()).then(console.log)`;
         const asked = await host.exec(NODE, "-e", ask);
         return asked.kind === "exited" && asked.code === 0 && Said.parse(JSON.parse(asked.stdout.toString()));
       }),
+    tokenFile: at("etc/fairlead/token"),
     installed: async () => digestOf(await readFile(at(INSTALLED))),
     /** Instance ids, one per start, written by the program itself. */
     async starts(): Promise<string[]> {

@@ -19,7 +19,12 @@ interface Ports {
 
 export type RestateCluster = Awaited<ReturnType<typeof startRestateCluster>>;
 
-export async function startRestateCluster(folder: string, processes: LabProcesses, size = 3) {
+export async function startRestateCluster(
+  folder: string,
+  processes: LabProcesses,
+  size = 3,
+  signsCalls = true,
+) {
   const base = join(folder, "restate");
   await mkdir(base, { mode: 0o700 });
   const keyFile = join(base, "identity.pem");
@@ -45,7 +50,7 @@ export async function startRestateCluster(folder: string, processes: LabProcesse
       RESTATE_ADVERTISED_ADDRESS: at(fabric),
       RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
       RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
-      RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE: keyFile,
+      ...(signsCalls ? { RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE: keyFile } : {}),
       TMPDIR: base,
     };
     const args = ["--no-logo", "--base-dir", base, "--node-name", name];
