@@ -107,11 +107,11 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
   async function pollOnce(waitMs: number): Promise<boolean> {
     try {
       const answer = await link.poll(request(waitMs), signal).catch(async (error: unknown) => {
-        await answers.noteHeldBack();
+        await answers.noteHeldBack("unanswered");
         throw error;
       });
       if (answer !== null) return (await answers.take(answer)) > 0;
-      await answers.noteHeldBack();
+      await answers.noteHeldBack("answered");
       return true;
     } finally {
       contact.settle();

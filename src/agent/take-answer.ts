@@ -24,6 +24,7 @@ import type { PendingJob } from "./authority/ledger.ts";
 import type { GateKeeper } from "./degraded/gate-keeper.ts";
 import type { Outbox } from "./link/outbox.ts";
 import { claimsOf } from "./snapshots/claims.ts";
+import type { Polled } from "./snapshots/held-back.ts";
 import { rejectionOf } from "./snapshots/rejections.ts";
 import type { UndeliveredPage } from "./snapshots/revoked.ts";
 
@@ -58,8 +59,8 @@ export function createAnswerTaker(deps: AnswerDeps) {
     return result.kind === "accepted" ? 1 : 0;
   }
 
-  async function noteHeldBack(): Promise<void> {
-    for (const rejection of await snapshots.lookForHeldBack()) await note(rejection);
+  async function noteHeldBack(polled: Polled): Promise<void> {
+    for (const rejection of await snapshots.lookForHeldBack(polled)) await note(rejection);
   }
 
   /**
@@ -118,7 +119,7 @@ export function createAnswerTaker(deps: AnswerDeps) {
       for (const frame of others) taken += await counted(snapshots.apply(frame, admit));
       for (const frame of answer.increments)
         taken += await counted(snapshots.applyIncrement(bytesOf(frame), admit));
-      await noteHeldBack(); // (3)
+      await noteHeldBack("answered"); // (3)
       for (const frame of answer.void_intents) taken += await takeVoidIntent(bytesOf(frame));
       for (const delivery of answer.commands) taken += await takeCommand(delivery);
       // A head comes with every command: beside one that is refused, it is no progress.
@@ -129,9 +130,9 @@ export function createAnswerTaker(deps: AnswerDeps) {
     /** The bundle that came with the enrollment. */
     takeFirstBundle: (frame: Buffer): Promise<number> => counted(snapshots.apply(frame, admit)),
     /** After a poll that brought nothing. */
-    async noteHeldBack(): Promise<void> {
+    async noteHeldBack(polled: Polled): Promise<void> {
       await fetchRevoked();
-      await noteHeldBack();
+      await noteHeldBack(polled);
     },
   };
 }

@@ -51,6 +51,8 @@ export function createCore({ identity, clock, layout, frames, fs }: CoreDeps, fi
     lost: new Set<ScopeType>(),
     /** What the head named as newer when the last poll ended. */
     behind: new Map<ScopeType, SnapshotVersion>(),
+    /** Since when every poll was answered, by the monotonic clock; null after one that was not. */
+    answeringSince: null as number | null,
     head: null as VerifiedHead | null,
     /** The last head taken, where it cannot be verified any more: it only revokes (ADR 25). */
     remembered: null as VerifiedHead | null,

@@ -3,8 +3,10 @@
  *
  * 1. The head names a newer version than the active one, still after another poll: somebody in between holds it back.
  *    What was handed over and refused has its own rejection, and that one stays.
- * 2. A snapshot past its `refresh_after` should have been replaced by now.
+ * 2. A snapshot past its `refresh_after` should have been replaced by now, once the control plane has answered for
+ *    `reconnectGraceMs` without a break: one that was away itself holds nothing back, and signs again on its return.
  */
+import { LIMITS } from "../../core/limits.ts";
 import type { Rejection } from "../../core/protocol/agent-api.ts";
 import { isNewer, type SnapshotVersion } from "../../core/snapshot/envelope.ts";
 import { ScopeType } from "../../core/snapshot/scopes.ts";
@@ -12,9 +14,12 @@ import type { StoreCore } from "./core.ts";
 import { isHeldBack, noteRejection } from "./rejections.ts";
 import { scopeIn } from "./state.ts";
 
-/** After each poll, answered or not. Answers with what is new to tell. */
-export async function lookForHeldBack(core: StoreCore): Promise<Rejection[]> {
+export type Polled = "answered" | "unanswered";
+
+/** After each poll. Answers with what is new to tell. */
+export async function lookForHeldBack(core: StoreCore, polled: Polled): Promise<Rejection[]> {
   const found: Rejection[] = [];
+  core.answeringSince = polled === "unanswered" ? null : (core.answeringSince ?? core.clock.monotonic());
   for (const scope of ScopeType.options) {
     const before = scopeIn(core.state(), scope).rejection;
     const rejection = (await newerExists(core, scope)) ?? (await overdue(core, scope));
@@ -54,7 +59,9 @@ function wasRefused(rejection: Rejection | null, named: SnapshotVersion): boolea
 
 async function overdue(core: StoreCore, scope: ScopeType): Promise<Rejection | null> {
   const { active } = scopeIn(core.state(), scope);
+  const answersForMs = core.answeringSince === null ? -1 : core.clock.monotonic() - core.answeringSince;
+  if (answersForMs < LIMITS.reconnectGraceMs) return null; // (2)
   if (active === null || Date.parse(active.refresh_after) > core.time().effective) return null;
   const reason = `version ${active.version} should have been refreshed by ${active.refresh_after}`;
-  return heldBack(core, scope, active, "refresh_after", reason); // (2)
+  return heldBack(core, scope, active, "refresh_after", reason);
 }

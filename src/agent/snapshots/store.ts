@@ -23,7 +23,7 @@ import { nobodyThere, type Admit } from "./check-download.ts";
 import { claimsOf } from "./claims.ts";
 import { createCore, type StoreCore } from "./core.ts";
 import { openFrames } from "./frames.ts";
-import { lookForHeldBack } from "./held-back.ts";
+import { lookForHeldBack, type Polled } from "./held-back.ts";
 import { isHeadFresh, reloadHead, takeHead } from "./heads.ts";
 import { layoutIn } from "./layout.ts";
 import { reloadBundle, reloadFollowing } from "./reload.ts";
@@ -65,10 +65,10 @@ export async function openSnapshotStore(
         await reloadWhenBackInForce(core);
         return takeHead(core, bytes);
       }),
-    lookForHeldBack: (): Promise<Rejection[]> =>
+    lookForHeldBack: (polled: Polled): Promise<Rejection[]> =>
       core.serially(async () => {
         await reloadWhenBackInForce(core);
-        return lookForHeldBack(core);
+        return lookForHeldBack(core, polled);
       }),
     /** Commands are signed as well, and say when. */
     raiseFloor: (issuedAt: string) => core.serially(() => raiseFloor(core, issuedAt)),

@@ -101,6 +101,8 @@ export async function openDoor({
       const after = awake.ledger.lastRejection();
       return after === before ? null : after;
     },
+    /** A poll that nobody answers. */
+    unanswered: (): Promise<void> => awake.answers.noteHeldBack("unanswered"),
     async restart(as: Partial<Identity> = {}): Promise<void> {
       identity = { ...identity, ...as };
       awake = await wake();

@@ -79,6 +79,7 @@ test("SNAP-17: frozen past refresh_after is reported, until something newer come
   const door = await openTrustingDoor();
   await door.poll({ snapshots: [routeFrame(door.keys, 5)] });
   door.world.now = NOW + 12 * HOUR_MS;
+  door.world.monotonic = 12 * HOUR_MS;
   await door.poll();
   expect(door.store().rejections()).toContainEqual(
     expect.objectContaining({ code: "SNAPSHOT_HELD_BACK", scope: "route_policy", field: "refresh_after" }),
@@ -95,6 +96,36 @@ test("SNAP-17: frozen past refresh_after is reported, until something newer come
       .rejections()
       .map(({ scope }) => scope),
   ).not.toContain("route_policy");
+});
+
+test("SNAP-17: a snapshot past refresh_after is not held back by an absent control plane, and is so a minute after its return", async () => {
+  const door = await openTrustingDoor();
+  await door.poll({ snapshots: [routeFrame(door.keys, 5)] });
+  const heldBack = (): string[] =>
+    door
+      .store()
+      .rejections()
+      .filter(({ code, scope }) => code === "SNAPSHOT_HELD_BACK" && scope === "route_policy")
+      .map(({ field }) => field!);
+  const passes = (ms: number): void => {
+    door.world.now += ms;
+    door.world.monotonic += ms;
+  };
+  passes(26 * HOUR_MS);
+  await door.unanswered();
+  expect(heldBack()).toEqual([]);
+  await door.poll();
+  passes(LIMITS.reconnectGraceMs - 1);
+  await door.poll();
+  expect(heldBack()).toEqual([]);
+  await door.unanswered(); // the minute begins again
+  await door.poll();
+  passes(LIMITS.reconnectGraceMs - 1);
+  await door.poll();
+  expect(heldBack()).toEqual([]);
+  passes(1);
+  await door.poll();
+  expect(heldBack()).toEqual(["refresh_after"]);
 });
 
 test("SNAP-10: a signing key that a head revokes signs nothing more, and what it signed is out of force", async () => {

@@ -96,6 +96,7 @@ test("SNAP-17: a command that is refused stays the last rejection, though someth
   const door = await openTrustingDoor();
   await door.poll({ snapshots: [routeFrame(door.keys, 1)] });
   door.world.now = NOW + 12 * HOUR_MS;
+  door.world.monotonic = 12 * HOUR_MS;
   const forged = { command: Buffer.from("forged").toString("base64"), intent: null, proof: [] };
   expect(await door.poll({ commands: [forged] })).toMatchObject({ subject: "command" });
   expect(door.store().rejections()).toContainEqual(
