@@ -108,18 +108,21 @@ function stateOf(node: NodeView): string {
   return node.enrolled ? node.state : "not enrolled";
 }
 
-/** How many nodes are known to be well, and of how many nothing is known. */
+/** How many nodes are known to be well, and of how many nothing is known. Revoked nodes are not of the fleet any more. */
 export function healthSummary(nodes: readonly NodeView[]): string {
+  const fleet = nodes.filter(({ revoked_at }) => revoked_at === null);
   const counts = new Map<ClaimedHealth, number>();
-  for (const { programs } of nodes) {
+  for (const { programs } of fleet) {
     const health = worstHealth(programs.map((program) => program.application_health));
     counts.set(health, (counts.get(health) ?? 0) + 1);
   }
   const others = CLAIMED_HEALTH.filter((health) => health !== "ok" && counts.has(health));
-  return [
-    `healthy ${counts.get("ok") ?? 0} of ${nodes.length}`,
+  const gone = nodes.length - fleet.length;
+  const claimed = [
+    `healthy ${counts.get("ok") ?? 0} of ${fleet.length}`,
     ...others.map((health) => `${counts.get(health)} ${health}`),
   ].join(", ");
+  return gone === 0 ? claimed : `${claimed}; ${gone} revoked or replaced`;
 }
 
 function healthOf({ programs }: NodeView, now: number): string {

@@ -42,6 +42,15 @@ test("ROLL-30: `node list` shows a silent node as unknown with the age of its re
   expect(ran.err).toBe("healthy 1 of 2, 1 unknown\n");
 });
 
+test("ROLL-30: `node list` counts revoked and replaced nodes neither as well nor as unknown", async () => {
+  const revoked = { contact: "lost", revoked_at: HEARD } as const;
+  const replaced = nodeWith(2, "unknown", { ...revoked, replaced_by: nodeSample(1).id });
+  const { url } = await siteWith([nodeWith(1, "ok"), replaced, nodeWith(3, "unknown", revoked)]);
+  const ran = await fairlead(["node", "list"], { env: await homeFor(url), now });
+  expect(ran.out).toMatch(/node-2 .*replaced/);
+  expect(ran.err).toBe("healthy 1 of 1; 2 revoked or replaced\n");
+});
+
 test("ROLL-30: `node show` says what a silent node last reported and when, and claims nothing of now", async () => {
   const { url } = await siteWith([nodeWith(2, "unknown", { state: "down", contact: "lost" })]);
   const ran = await fairlead(["node", "show", "node-2"], { env: await homeFor(url), now });
