@@ -11,6 +11,7 @@ export const HEAVY_FILES = [
   "test/integration/replicas/one-site.test.ts",
   "test/integration/e2e/one-site.test.ts",
   "test/integration/e2e/steering.test.ts",
+  "test/integration/hosts/soak.test.ts",
   "test/integration/hosts/lab-run.test.ts",
   "test/integration/hosts/two-programs.test.ts",
   "test/integration/cli/rollout.test.ts",

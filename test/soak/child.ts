@@ -20,13 +20,17 @@ function onDay(round: Round, day: Day): void {
 say(`seed ${asked.seed}: ${asked.rounds} rounds on ${asked.hosts} hosts`);
 const logsTo = inRoot(join(".cache", "soak", `seed-${asked.seed}`));
 let failure: string | null = null;
+let incidents: Readonly<Record<string, number>> = {};
 try {
   const onReady = (seconds: number): void => say(`ready after ${seconds.toFixed(1)} s`);
-  const { seconds } = await soak({ ...asked, logsTo, onReady, onDay });
+  const { seconds, open } = await soak({ ...asked, logsTo, onReady, onDay });
+  incidents = open;
+  const told = Object.entries(open).map(([category, count]) => `${count} ${category}`);
+  say(`incidents left for people: ${told.join(", ") || "none"}`);
   say(`seed ${asked.seed}: every node runs what its operator wants, after ${seconds.toFixed(0)} s`);
 } catch (error) {
   failure = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${failure}\n`);
   process.exitCode = 1;
 }
-if (json) process.stdout.write(`${JSON.stringify({ ...asked, days: lived, failure })}\n`);
+if (json) process.stdout.write(`${JSON.stringify({ ...asked, days: lived, incidents, failure })}\n`);

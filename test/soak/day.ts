@@ -4,7 +4,7 @@ import { catchUp } from "./catch-up.ts";
 import { strike, type Remedy, type Scene } from "./faults.ts";
 import type { Fault, Round } from "./plan.ts";
 import { bring, type Brought } from "./releases.ts";
-import { beginRollout, settle } from "./settle.ts";
+import { beginRollout, settle, takeBack } from "./settle.ts";
 
 export interface Day {
   readonly day: number;
@@ -19,6 +19,8 @@ export interface Day {
 
 /** A fault of the control plane has its remedy at once: nothing can be asked of it meanwhile. */
 const isOfSite = ({ kind }: Fault): boolean => kind === "outage" || kind === "server_clock";
+/** These last until the rollout is under way, or they would meet nothing. */
+const lasts = ({ kind }: Fault): boolean => kind === "full_disk" || kind === "agent_clock";
 
 export async function liveDay(scene: Scene, round: Round, wanted: Brought): Promise<Day> {
   const began = performance.now();
@@ -26,14 +28,16 @@ export async function liveDay(scene: Scene, round: Round, wanted: Brought): Prom
   const { origin } = site.lab;
   const version = `2.${round.day}.0`;
   const release = await bring(site, version, round.release);
+  const soon: Remedy[] = [];
   const late: Remedy[] = [];
-  const mendLate = async (): Promise<void> => {
-    for (const remedy of late.splice(0)) await remedy();
+  const apply = async (remedies: Remedy[]): Promise<void> => {
+    for (const remedy of remedies.splice(0)) await remedy();
   };
   async function meet(moment: Fault["moment"]): Promise<void> {
     for (const fault of round.faults.filter((each) => each.moment === moment)) {
       const remedy = await strike(scene, fault);
       if (fault.isLate && !isOfSite(fault)) late.push(remedy);
+      else if (lasts(fault)) soon.push(remedy);
       else await remedy();
     }
   }
@@ -47,20 +51,15 @@ export async function liveDay(scene: Scene, round: Round, wanted: Brought): Prom
     await meet("during");
     origin.release();
   }
-  const isWanted = round.release === "sound";
-  const options = { manifest: release.manifest, isWanted, mend: mendLate };
+  await apply(soon);
+  const goesForward = round.release === "sound" || round.release === "regretted";
+  const options = { manifest: release.manifest, isWanted: goesForward, mend: () => apply(late) };
   let ended = await settle(site, id, options);
-  await mendLate();
+  await apply(late);
+  const isWanted = round.release === "sound";
   if (!isWanted && (await anyRuns(scene, version))) {
-    await site.operator.signal(
-      "the release is bad",
-      "rollout",
-      "rollback",
-      id,
-      "--manifest",
-      release.manifest,
-    );
-    ended = await settle(site, id, options);
+    const why = goesForward ? "it is slower than the one before" : "the release is bad";
+    ended = (await takeBack(site, id, why, options)) ?? ended;
   }
   const next = isWanted ? release : wanted;
   const caughtUp = await catchUp(scene, next);

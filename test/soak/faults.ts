@@ -33,14 +33,17 @@ export async function strike(scene: Scene, fault: Fault): Promise<Remedy> {
       return () => machine.enrollAgain();
     case "full_disk":
       await machine.fillDisk();
+      if (fault.moment === "before") await machine.restartAgent();
       return () => machine.freeDisk();
     case "outage":
       return outage(scene, machine, fault);
     case "server_clock":
       await site.shiftServer(fault.seconds);
-      await eventually("the server stops signing", async () =>
-        (await site.lab.reasons()).includes("CLOCK_DISAGREES"),
-      );
+      await eventually("the server stops signing, and says so", async () => {
+        const open = await site.operator.openIncidents();
+        const isTold = open.some(({ category }) => category === "clock_disagrees");
+        return isTold && (await site.lab.reasons()).includes("CLOCK_DISAGREES");
+      });
       return async () => {
         await site.shiftServer(0);
         await site.isReady();

@@ -27,12 +27,19 @@ export const FAULT_KINDS = [
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** All but the first fail: the program exits, its bytes are not the signed ones, its health is critical. */
-export const RELEASES = ["sound", "crashing", "altered", "unhealthy"] as const;
+export const RELEASES = [
+  "sound",
+  /** Sound, and taken back by its operator once it is everywhere. */
+  "regretted",
+  /** The program exits. */
+  "crashing",
+  /** The bytes are not the signed ones. */
+  "altered",
+  /** The program runs, and its health is critical. */
+  "unhealthy",
+] as const;
 export type Release = (typeof RELEASES)[number];
 
-/** A rollout that stops at once shows little of a fleet: there is a second sound one. */
-const RELEASE_DECK: readonly Release[] = [...RELEASES, "sound"];
 const FAULTS_PER_ROUND = 2;
 
 const HOUR_S = 3_600;
@@ -70,7 +77,7 @@ export interface PlanOptions {
 
 export function planSoak({ seed, rounds, hosts }: PlanOptions): Round[] {
   const random = randomOf(seed);
-  const nextRelease = dealer(random, RELEASE_DECK);
+  const nextRelease = dealer(random, RELEASES);
   const nextKind = dealer(random, FAULT_KINDS);
   return Array.from({ length: rounds }, (_, index) => {
     const met = shuffled(random, [...Array(hosts).keys()]); // (3)

@@ -5,6 +5,7 @@
 import type { RolloutView } from "../../src/core/protocol/operator-api.ts";
 import { isActive } from "../../src/core/rollout/states.ts";
 import { sleep } from "../../src/host/clock.ts";
+import { eventually } from "../support/lab/eventually.ts";
 import { NODE_TYPE } from "../support/lab/agent-of-node.ts";
 import type { Brought } from "./releases.ts";
 import type { SoakSite } from "./site.ts";
@@ -12,8 +13,9 @@ import type { SoakSite } from "./site.ts";
 const LOOK_EVERY_MS = 250;
 /** Without any change for so long, the operator gives up the nodes at work. */
 const PATIENCE_MS = 45_000;
-/** An intent allows three attempts. */
+/** An intent allows three attempts. What fails then is left behind: the others go on. */
 const RETRIES_MAX = 2;
+const RESUMES_MAX = 10;
 const GIVE_UP_MS = 300_000;
 /** Until a signal that was taken shows. */
 const SIGNAL_MS = 10_000;
@@ -47,11 +49,28 @@ export interface SettleOptions {
   readonly mend: () => Promise<void>;
 }
 
+/** Every node that runs its target goes back. Answers with how that ended; null when the rollout refuses to. */
+export async function takeBack(
+  site: SoakSite,
+  id: string,
+  reason: string,
+  options: SettleOptions,
+): Promise<RolloutView | null> {
+  const { operator } = site;
+  const args = ["rollout", "rollback", id, "--manifest", options.manifest];
+  if (!(await operator.signal(reason, ...args))) return null;
+  await eventually(`rollout ${id} goes back`, async () =>
+    ["rolling_back", "rolled_back"].includes((await operator.rollout(id)).status),
+  );
+  return settle(site, id, options);
+}
+
 /** Answers with how it ended. */
 export async function settle(site: SoakSite, id: string, options: SettleOptions): Promise<RolloutView> {
   const { operator } = site;
   const { manifest, isWanted, mend } = options;
   let retries = 0;
+  let resumes = 0;
   let picture = "";
   let changedAt = performance.now();
 
@@ -69,10 +88,13 @@ export async function settle(site: SoakSite, id: string, options: SettleOptions)
     if (!isWanted) return signalAndSee(rollout, "the release is bad", "cancel", id);
     if (code === "INTENT_EXPIRED")
       return signalAndSee(rollout, "the window closed", "resume", id, "--manifest", manifest);
-    if (code !== "THRESHOLD_EXCEEDED") return signalAndSee(rollout, "looked at it", "resume", id);
-    if (retries === RETRIES_MAX) return signalAndSee(rollout, "the rest follows tomorrow", "cancel", id);
-    retries += 1;
-    return signalAndSee(rollout, "mended", "retry", id, "--manifest", manifest);
+    if (code === "THRESHOLD_EXCEEDED" && retries < RETRIES_MAX) {
+      retries += 1;
+      return signalAndSee(rollout, "mended", "retry", id, "--manifest", manifest);
+    }
+    resumes += 1;
+    if (resumes > RESUMES_MAX) return signalAndSee(rollout, "does not go on", "cancel", id);
+    return signalAndSee(rollout, "looked at it", "resume", id);
   }
 
   async function giveUpAtWork(): Promise<void> {

@@ -25,6 +25,8 @@ export interface SoakOptions extends PlanOptions {
 export interface Soaked {
   readonly days: readonly Day[];
   readonly seconds: number;
+  /** Categories of the incidents that are open at the end, for people to look at. */
+  readonly open: Readonly<Record<string, number>>;
 }
 
 export async function soak(options: SoakOptions): Promise<Soaked> {
@@ -57,7 +59,9 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
     at = "the end";
     deeds.push(at);
     await checkEnd(scene, wanted);
-    return { days, seconds: secondsSoFar() };
+    const byCategory = Map.groupBy(await site.operator.openIncidents(), ({ category }) => category);
+    const open = Object.fromEntries([...byCategory].map(([category, all]) => [category, all.length]));
+    return { days, seconds: secondsSoFar(), open };
   } catch (error) {
     await keepLogs(logsTo, site, machines, deeds);
     const why = error instanceof Error ? error.message : String(error);
