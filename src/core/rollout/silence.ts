@@ -5,7 +5,8 @@
  * 1. An absence of the control plane is no silence of a node: what could not be heard does not count.
  * 2. A node that was silent before its launch is not waited for as long as one that fell silent at work: it gets the time
  *    to show itself, and no more.
- * 3. An installed node is judged by its health wait: its silence is shown, and does not end it.
+ * 3. An installed node is judged by its health wait: its silence is shown, and does not end it. It beats every 30 seconds
+ *    like any node outside an upgrade, and three missed beats of those are 90 seconds.
  */
 import { LIMITS } from "../limits.ts";
 import type { UpgradePhase } from "../upgrade/phases.ts";
@@ -34,9 +35,11 @@ export type Silence =
 export function silenceOf({ heardAt, launchedAt, phase }: Listened, listening: Listening): Silence {
   const { now, availableSince, silenceMaxMs } = listening;
   const since = Math.max(heardAt ?? launchedAt ?? now, availableSince); // (1)
-  const shownAt = Math.max(since, launchedAt ?? now) + silentAfterMs(silenceMaxMs); // (2)
+  const isInstalled = phase === "VERIFYING";
+  const silentAfter = isInstalled ? LIMITS.heartbeatLateMs : silentAfterMs(silenceMaxMs);
+  const shownAt = Math.max(since, launchedAt ?? now) + silentAfter; // (2)
   if (now < shownAt) return { kind: "heard" };
-  const isOver = phase !== "VERIFYING" && now >= afterReconnect(since + silenceMaxMs, availableSince); // (3)
+  const isOver = !isInstalled && now >= afterReconnect(since + silenceMaxMs, availableSince); // (3)
   return { kind: "silent", since, isOver };
 }
 

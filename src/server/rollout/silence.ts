@@ -82,7 +82,8 @@ const loadListened = (tx: Transaction, now: number, most: number): Promise<Liste
   left join node_heartbeats hb on hb.node_id = rn.node_id
   cross join lateral (select
     greatest(hb.received_at, rn.launched_at) + make_interval(secs =>
-      least(${LIMITS.nodeSilentMs}, r.node_silence_max_ms) / 1000.0) <= ${new Date(now)} as is_silent,
+      case when rn.upgrade_phase = 'VERIFYING' then ${LIMITS.heartbeatLateMs}
+        else least(${LIMITS.nodeSilentMs}, r.node_silence_max_ms) end / 1000.0) <= ${new Date(now)} as is_silent,
     coalesce(rn.upgrade_phase <> 'VERIFYING', true) and coalesce(hb.received_at, rn.launched_at)
       + make_interval(secs => r.node_silence_max_ms / 1000.0) <= ${new Date(now)} as is_over) judged
   where r.status = any(${[...ACTIVE_STATUSES]}) and (rn.silent_since is not null or judged.is_silent)

@@ -81,6 +81,18 @@ describe("a node at work without a heartbeat", () => {
     await ask(id, "cancel");
   });
 
+  test("ROLL-30: for 30 seconds is not silent once it is installed and beats every 30, and is after 90", async () => {
+    const id = await begun({ node_silence_max: 20 });
+    const at = await launchOf(id);
+    await here.db`update rollout_nodes set upgrade_phase = 'VERIFYING' where rollout_id = ${id} and status = 'in_progress'`;
+    await listen(at + 89 * SECOND);
+    expect(await view(id)).toMatchObject({ silent_nodes: 0 });
+    await listen(at + 91 * SECOND);
+    expect(await view(id)).toMatchObject({ silent_nodes: 2, counters: { failed: 0 } });
+    expect(await eventsOf(id, "node.silent")).toHaveLength(2);
+    await ask(id, "cancel");
+  });
+
   test("ROLL-30: for node_silence_max is given up by itself, with NODE_SILENT, and the rollout goes on", async () => {
     const id = await begun({ failure_threshold: 1, node_silence_max: 60 });
     const at = await launchOf(id);

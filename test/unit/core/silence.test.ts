@@ -61,6 +61,15 @@ describe("a node at work", () => {
     expect(at({}, T0 + 2 * SECOND, { silenceMaxMs: 2 * SECOND })).toMatchObject({ isOver: true });
   });
 
+  test("ROLL-30: that is installed beats every 30 seconds, and is silent after three of them are missing", () => {
+    expect(LIMITS.heartbeatLateMs).toBe(3 * LIMITS.heartbeatIntervalMs);
+    for (const silenceMaxMs of [2 * SECOND, MAX_MS]) {
+      const installed = (now: number) => at({ phase: "VERIFYING" }, now, { silenceMaxMs });
+      expect(installed(T0 + 90 * SECOND - 1)).toEqual({ kind: "heard" });
+      expect(installed(T0 + 90 * SECOND)).toEqual({ kind: "silent", since: T0, isOver: false });
+    }
+  });
+
   test("ROLL-30: that is installed is shown as silent, and left to its health wait", () => {
     expect(at({ phase: "VERIFYING" }, T0 + 60 * MINUTE)).toMatchObject({ kind: "silent", isOver: false });
   });
