@@ -1,6 +1,6 @@
 /** One round of a soak, which stands for a day: a release, its faults, and the operator's evening. */
 import { eventually } from "../support/lab/eventually.ts";
-import { catchUp } from "./catch-up.ts";
+import { catchUp, reportedNodes, versionOf } from "./catch-up.ts";
 import { strike, type Remedy, type Scene } from "./faults.ts";
 import type { Fault, Round } from "./plan.ts";
 import { bring, type Brought } from "./releases.ts";
@@ -18,7 +18,8 @@ export interface Day {
 }
 
 /** A fault of the control plane has its remedy at once: nothing can be asked of it meanwhile. */
-const isOfSite = ({ kind }: Fault): boolean => kind === "outage" || kind === "server_clock";
+const isOfSite = ({ kind }: Fault): boolean =>
+  kind === "outage" || kind === "server_clock" || kind === "engines_killed";
 /** These last until the rollout is under way, or they would meet nothing. */
 const lasts = ({ kind }: Fault): boolean => kind === "full_disk" || kind === "agent_clock";
 
@@ -63,8 +64,21 @@ export async function liveDay(scene: Scene, round: Round, wanted: Brought): Prom
   }
   const next = isWanted ? release : wanted;
   const caughtUp = await catchUp(scene, next);
+  await checkRecord(scene);
   const seconds = (performance.now() - began) / 1000;
   return { day: round.day, version, ending: ended.status, caughtUp, wanted: next, seconds };
+}
+
+/** What the server records of a node is what its program says. */
+async function checkRecord(scene: Scene): Promise<void> {
+  const recorded = new Map((await reportedNodes(scene)).map((node) => [node.name, versionOf(node)]));
+  for (const machine of scene.machines) {
+    const version = recorded.get(machine.name)!;
+    await eventually(
+      `the program of ${machine.name} answers ${version}, as recorded`,
+      async () => (await machine.answers()) === version,
+    );
+  }
 }
 
 async function anyRuns({ machines }: Scene, version: string): Promise<boolean> {

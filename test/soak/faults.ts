@@ -37,6 +37,15 @@ export async function strike(scene: Scene, fault: Fault): Promise<Remedy> {
       return () => machine.freeDisk();
     case "outage":
       return outage(scene, machine, fault);
+    case "engines_killed":
+      await site.lab.killEngines();
+      return async () => {
+        await site.lab.startEnginesAgain();
+        await site.isReady();
+      };
+    case "agent_killed":
+      await machine.killAgent();
+      return async () => undefined; // systemd starts the next one
     case "server_clock":
       await site.shiftServer(fault.seconds);
       await eventually("the server stops signing, and says so", async () => {

@@ -15,6 +15,7 @@ export const PROFILE = "hello";
 export const IMAGE_VERSION = "1.0.0";
 export const DISK_BYTES = 8 * 1024 * 1024;
 
+const LOG_LINES = 2_000;
 const CLOCK_FILE = "/etc/fairlead/clock";
 const CHUNK = Buffer.alloc(4096, 1);
 
@@ -63,6 +64,7 @@ export async function addMachine(site: SoakSite, host: Host, name: string) {
     /** The clock of its agent is wrong by so much; 0: it shows the site's time. */
     shiftClock: (seconds: number) => clock.move(site.offsetSeconds() + seconds),
     restartAgent: () => node.restartAgent(),
+    killAgent: () => node.killAgent(),
     /** Another machine under its name. The operator revoked the one before. */
     async replace(): Promise<void> {
       await host.replace();
@@ -101,6 +103,6 @@ export async function addMachine(site: SoakSite, host: Host, name: string) {
     },
     installed: () => node.installed(),
     starts: () => node.starts(),
-    log: () => node.agentLog(),
+    log: () => node.agentLog(LOG_LINES),
   };
 }

@@ -24,6 +24,9 @@ export const FAULT_KINDS = [
   "server_clock",
   /** Of one agent, from a start on. */
   "agent_clock",
+  "agent_killed",
+  /** PostgreSQL and Restate at once, under a server that runs. */
+  "engines_killed",
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 

@@ -98,8 +98,8 @@ export async function settle(site: SoakSite, id: string, options: SettleOptions)
   }
 
   async function giveUpAtWork(): Promise<void> {
-    for (const { node_name, status } of await operator.upgrades(id))
-      if (status === "in_progress")
+    for (const { node_name, status, upgrade_phase } of await operator.upgrades(id))
+      if (status === "in_progress" && upgrade_phase !== "VERIFYING")
         await operator.signal("does not answer", "rollout", "give-up", id, node_name);
   }
 

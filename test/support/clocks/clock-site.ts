@@ -35,6 +35,9 @@ export interface ClockSite extends Lab {
   /** Reads rows by the moved clock's own `now()`. */
   readonly db: Database;
   stopServer(): Promise<void>;
+  /** PostgreSQL and Restate, at once and without a warning. */
+  killEngines(): Promise<void>;
+  startEnginesAgain(): Promise<void>;
   /** Why the server is not ready. */
   reasons(): Promise<string>;
   /** A second server process on the same database, started. */
@@ -145,6 +148,8 @@ export async function startClockSite({ requestIdentity = true }: ClockSiteOption
       await replica.start();
       return replica;
     },
+    killEngines: async () => void (await Promise.all([postgres.kill(), restate.killAll()])),
+    startEnginesAgain: async () => void (await Promise.all([postgres.startAgain(), restate.startAgain(0)])),
     async stop() {
       operator.close();
       await db.end({ timeout: 1 });

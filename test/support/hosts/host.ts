@@ -117,8 +117,8 @@ export async function startHost({ name, folder, shared, diskBytes, networkNamesp
     shutDown,
     replace,
     /** What it printed, and the journal of a unit. */
-    async tell(unit: string): Promise<string> {
-      const journal = await exec("journalctl", "--no-pager", "-u", unit, "-n", "50");
+    async tell(unit: string, lines = 50): Promise<string> {
+      const journal = await exec("journalctl", "--no-pager", "-u", unit, "-n", String(lines));
       return "stdout" in journal ? journal.stdout.toString() : journal.kind;
     },
     console: () => readFile(join(folder, "console.log"), "utf8"),

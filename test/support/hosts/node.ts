@@ -118,7 +118,7 @@ export async function addHostNode(lab: Lab, host: Host, options: HostNodeOptions
       const lines = (await readFile(at(STARTS), "utf8").catch(() => "")).split("\n");
       return lines.filter((line) => line !== "").map((line) => line.split(" ")[0]!);
     },
-    agentLog: () => host.tell(AGENT),
+    agentLog: (lines?: number) => host.tell(AGENT, lines),
   };
 }
 
