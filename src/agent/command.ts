@@ -2,8 +2,8 @@
 import { parseArgs } from "node:util";
 import { EXIT } from "../core/error-codes.ts";
 import { exitCodeOf, FairleadError } from "../core/errors.ts";
-import { systemClock } from "../host/clock.ts";
-import { acquireLock } from "../host/lock-file.ts";
+import { sleep, systemClock } from "../host/clock.ts";
+import { acquireLock, type Lock } from "../host/lock-file.ts";
 import { createLogger, type Logger } from "../host/log.ts";
 import { createShutdown } from "../host/shutdown.ts";
 import { runAgent } from "./agent.ts";
@@ -29,6 +29,8 @@ Example:
   fairlead agent --config /etc/fairlead/agent.yaml
   fairlead agent --config /etc/fairlead/agent.yaml --status
 `;
+
+const SPACE_RETRY_MS = 2_000;
 
 const OPTIONS = {
   config: { type: "string" },
@@ -58,11 +60,10 @@ async function serve(configPath: string): Promise<number> {
   const config = await loadConfig(configPath);
   const log = createLogger({ level: config.log_level, bindings: { agent: config.data_dir } });
   const placed = await placedShimCommand(config, log);
-  await ensureDirectory(config.data_dir, 0o700);
-  const lock = await acquireLock(config.data_dir, "agent");
+  const shutdown = createShutdown({ log });
+  const lock = await claimFolder(config.data_dir, log, shutdown.signal);
   if (lock.kind === "held")
     throw new FairleadError("NOT_READY", `another agent (pid ${lock.by.pid}) uses ${config.data_dir}`);
-  const shutdown = createShutdown({ log });
   const running = runAgent({
     config,
     shimCommand: placed,
@@ -76,6 +77,27 @@ async function serve(configPath: string): Promise<number> {
     return EXIT.ok;
   } finally {
     await lock.release();
+  }
+}
+
+/**
+ * On a full disk it waits instead of leaving: systemd gives up a unit that ends five times within ten seconds, and the
+ * machine would stay without its agent after somebody has freed the disk.
+ */
+async function claimFolder(folder: string, log: Logger, signal: AbortSignal): Promise<Lock> {
+  for (;;) {
+    try {
+      await ensureDirectory(folder, 0o700);
+      return await acquireLock(folder, "agent");
+    } catch (error) {
+      if (!(error instanceof FairleadError) || error.code !== "DISK_FULL" || signal.aborted) throw error;
+      log.error("the disk is full; waiting for space", {
+        folder,
+        reason: error.message,
+        retryMs: SPACE_RETRY_MS,
+      });
+      await sleep(SPACE_RETRY_MS, signal);
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 /** One machine of a soak: a systemd host with a program, its agent, a clock of the agent's own and a small disk for its state. */
-import { mkdir, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf, isMissing } from "../../src/host/file-errors.ts";
+import { isMissing } from "../../src/host/file-errors.ts";
 import { movedTime, type MovedTime } from "../support/clocks/moved-time.ts";
+import { fillDisk } from "../support/hosts/disk.ts";
 import type { Host } from "../support/hosts/host.ts";
 import { addHostNode, type HostNode } from "../support/hosts/node.ts";
 import { NODE_TYPE } from "../support/lab/agent-of-node.ts";
@@ -17,7 +18,6 @@ export const DISK_BYTES = 8 * 1024 * 1024;
 
 const LOG_LINES = 2_000;
 const CLOCK_FILE = "/etc/fairlead/clock";
-const CHUNK = Buffer.alloc(4096, 1);
 
 export type Machine = Awaited<ReturnType<typeof addMachine>>;
 
@@ -77,16 +77,7 @@ export async function addMachine(site: SoakSite, host: Host, name: string) {
       await writeFile(node.tokenFile, await token(), { mode: 0o600 });
       await node.restartAgent();
     },
-    async fillDisk(): Promise<void> {
-      const file = await open(ballast, "a");
-      try {
-        for (;;) await file.write(CHUNK);
-      } catch (error) {
-        if (errnoOf(error) !== "ENOSPC") throw error;
-      } finally {
-        await file.close();
-      }
-    },
+    fillDisk: () => fillDisk(ballast),
     freeDisk: () => rm(ballast, { force: true }),
     /** Whether its agent has an upgrade under way, also one that waits for its next start. */
     async isAtWork(): Promise<boolean> {
