@@ -1,16 +1,23 @@
 // An increment leads from exactly one base to the content of the next full snapshot (SNAP-6).
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/core/json.ts";
+import { LIMITS } from "../../../src/core/limits.ts";
 import { contentHashOf } from "../../../src/core/snapshot/increment.ts";
-import { digestOfJson } from "../../../src/trust/digest.ts";
+import { canonicalBytes } from "../../../src/trust/canonical-json.ts";
+import { digestOf, digestOfJson } from "../../../src/trust/digest.ts";
 import { decodeFrame, signFrame } from "../../../src/trust/frame.ts";
-import { signIncrement, verifyIncrement, verifyStored } from "../../../src/trust/increment.ts";
+import {
+  signIncrement,
+  verifyIncrement,
+  verifyStored,
+  type IncrementDraft,
+} from "../../../src/trust/increment.ts";
 import { incrementBetween } from "../../../src/trust/increment-changes.ts";
 import { signSnapshot } from "../../../src/trust/snapshot.ts";
 import { SNAPSHOT_DOMAIN } from "../../../src/trust/snapshot-signer.ts";
 import { parseCanonical } from "../../../src/trust/strict-json.ts";
 import { verifySnapshot } from "../../../src/trust/verify-snapshot.ts";
-import { codeOf } from "../../support/refusals.ts";
+import { refusalOf } from "../../support/refusals.ts";
 import { activeOf, envelopeFor, incrementDraft, incrementFrame } from "../../support/trust-increments.ts";
 import { at, contextOf, fingerprint, newKeys, newSigner, NOW, OTHER_NODE } from "../../support/trust.ts";
 
@@ -45,12 +52,13 @@ test("what is kept is verified again by itself, without the base; on the wire it
 const MISMATCH = { kind: "rejected", step: 9, code: "INCREMENT_BASE_MISMATCH", field: "base_config_version" };
 
 test.each([
-  ["nothing", null],
-  ["an older version", activeOf(3, before)],
-  ["other content under that version", activeOf(4, after)],
-  ["that version of another epoch", activeOf(4, before, 0)],
-])("an increment is refused on %s: version gaps mean full resync", (_, base) => {
-  expect(verifyIncrement(frame, context, base)).toMatchObject(MISMATCH);
+  ["nothing", null, "nothing"],
+  ["an older version", activeOf(3, before), "version 3 of epoch 1"],
+  ["other content under that version", activeOf(4, after), "version 4 of epoch 1"],
+  ["that version of another epoch", activeOf(4, before, 0), "version 4 of epoch 0"],
+])("an increment is refused on %s: version gaps mean full resync", (_, base, has) => {
+  const reason = `it is for version 4; this node has ${has}`;
+  expect(verifyIncrement(frame, context, base)).toMatchObject({ ...MISMATCH, reason });
 });
 
 test("an increment that was applied is not applied again, nor an older one after it", () => {
@@ -80,9 +88,48 @@ test.each<[number, string, { [field: string]: Json }]>([
   [9, "INCREMENT_BASE_MISMATCH", { base_config_version: 3 }],
   [9, "INCREMENT_BASE_MISMATCH", { base_content_hash: fingerprint("x") }],
   [10, "SNAPSHOT_SCOPE_EXCEEDED", { roles: ["thin"] }],
+  [10, "SNAPSHOT_SCOPE_EXCEEDED", { roles: ["core_mesh", "thin"] }],
+  [9, "INCREMENT_BASE_MISMATCH", { roles: ["core_mesh", "thin"], base_config_version: 3 }],
 ])("check %i answers %s for a signed increment with %j", (step, code, header) => {
   const spoiled = incrementFrame({ ...draft, content: draft.content }, [keys.online], header);
   expect(verifyIncrement(spoiled, context, active)).toMatchObject({ kind: "rejected", step, code });
+});
+
+test.each([
+  ["next_config_version", 6],
+  ["base_config_version", 5],
+  ["scope_type", "trust_bundle"],
+])("a misshapen increment is refused by its field %s", (field, value) => {
+  const spoiled = incrementFrame(draft, [keys.online], { [field]: value });
+  expect(verifyIncrement(spoiled, context, active)).toMatchObject({ step: 1, field });
+});
+
+test("check 11 refuses changes and a stored content that are signed and not canonical JSON", () => {
+  const spaced = Buffer.from('{ "peers": [] }');
+  const { header } = signIncrement(draft, [keys.online]);
+  const [domain, signers] = ["fairlead/increment/v1", [keys.online]] as const;
+  const changes = signFrame(domain, { ...header, content_hash: digestOf(spaced) }, spaced, signers);
+  const verdict = { step: 11, code: "SNAPSHOT_CONTENT_INVALID", field: "content" };
+  expect(verifyIncrement(changes, context, active)).toMatchObject(verdict);
+  const stored = signFrame(domain, { ...header, result_content_hash: digestOf(spaced) }, spaced, signers);
+  expect(verifyStored(stored, context)).toMatchObject(verdict);
+});
+
+test("an increment may lead to a content of the bound's length, and to none that is a byte longer", () => {
+  const envelope = canonicalBytes({ peers: ["", "a"] }).length;
+  const verdictOf = (bytes: number) => {
+    const long = "x".repeat(bytes - envelope);
+    const base = activeOf(4, { peers: [long] });
+    const content = { kind: "patch", operations: [{ op: "add", path: "/peers/-", value: "a" }] };
+    const resultHash = digestOfJson({ peers: [long, "a"] });
+    const named = { ...draft, base: { version: 4, contentHash: base.contentHash }, content, resultHash };
+    return verifyIncrement(incrementFrame(named, [keys.online]), context, base);
+  };
+  expect(verdictOf(LIMITS.snapshotContentBytesMax)).toMatchObject({ step: 11 }); // strings are no peers
+  expect(verdictOf(LIMITS.snapshotContentBytesMax + 1)).toMatchObject({
+    step: 6,
+    code: "INCREMENT_RESULT_MISMATCH",
+  });
 });
 
 test("check 5: a signature for a full snapshot is none for an increment", () => {
@@ -155,12 +202,14 @@ test("the shorter of patch and sections is taken, and nothing for nothing", () =
   expect(incrementBetween({}, { peers: null })).toMatchObject({ kind: "patch" });
 });
 
-test("what is no step forward is not signed", () => {
-  const spoiled = [
-    { ...draft, base: { ...draft.base, version: 5 } },
-    { ...draft, scope: "trust_bundle" as const },
-    { ...draft, content: { kind: "patch" as const, operations: [] } },
+test("what is no step forward is not signed, and the refusal says why", () => {
+  const spoiled: [IncrementDraft, string][] = [
+    [{ ...draft, base: { ...draft.base, version: 5 } }, "not before next_config_version"],
+    [{ ...draft, scope: "trust_bundle" }, "a trust bundle has no increments"],
+    [{ ...draft, content: { kind: "patch", operations: [] } }, "these changes are no increment"],
   ];
-  for (const wrong of spoiled)
-    expect(codeOf(() => signIncrement(wrong, [keys.online]))).toBe("SNAPSHOT_CONTENT_INVALID");
+  for (const [wrong, message] of spoiled) {
+    const refusal = refusalOf(() => signIncrement(wrong, [keys.online]));
+    expect(refusal).toMatchObject({ code: "SNAPSHOT_CONTENT_INVALID", message });
+  }
 });
