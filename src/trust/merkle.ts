@@ -28,7 +28,7 @@ export function treeOf(leaves: readonly Buffer[]): Tree {
   return {
     root: levels.at(-1)![0] ?? sha256(LEAF),
     wayFrom: (index) =>
-      levels.slice(0, -1).flatMap((level, height) => {
+      levels.flatMap((level, height) => {
         const at = index >> height;
         const beside = level[at ^ 1];
         return beside === undefined ? [] : [{ side: at % 2 === 0 ? "right" : "left", hash: beside }];
