@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NodeId } from "../../../src/core/ids.ts";
 import { LIMITS } from "../../../src/core/limits.ts";
+import { MerkleProof } from "../../../src/core/protocol/intent.ts";
+import { canonicalBytes } from "../../../src/trust/canonical-json.ts";
 import { leafHash, nodesTree, provesLeaf, treeOf } from "../../../src/trust/merkle.ts";
 import { CONFIGS, fingerprint, leaf } from "../../support/trust.ts";
 
@@ -17,6 +19,7 @@ test.each(Array.from({ length: 33 }, (_, n) => n + 1))(
     const smaller = nodesTree(all.slice(1));
     for (const [index, each] of all.entries()) {
       const proof = tree.proof(each.node_id);
+      expect(MerkleProof.parse(proof)).toEqual(proof);
       expect(provesLeaf(each, proof, tree.root)).toBe(true);
       expect(provesLeaf({ ...each, node_id: nodeId(999) }, proof, tree.root)).toBe(false);
       expect(provesLeaf({ ...each, configs: [] }, proof, tree.root)).toBe(false);
@@ -26,6 +29,12 @@ test.each(Array.from({ length: 33 }, (_, n) => n + 1))(
     }
   },
 );
+
+test("leaves are ordered by node id, lowest first", () => {
+  const [low, high] = [leaf(nodeId(1)), leaf(nodeId(2))];
+  const inOrder = treeOf([low, high].map((each) => leafHash(canonicalBytes(each))));
+  expect(nodesTree([high, low]).root).toBe(inOrder.root.toString("hex"));
+});
 
 test("the root is that of the set of nodes, in whatever order they come", () => {
   const arbitrary = fc
