@@ -103,15 +103,13 @@ const KEY_TYPES = { Ed25519: "ed25519", RS256: "rsa", "RSA-PSS": "rsa" } as cons
 const refused = (record: KeyRecord, why: string, cause?: unknown): FairleadError =>
   new FairleadError("BUNDLE_REFUSED", `key ${record.key_id.slice(0, 12)} refused: ${why}`, undefined, cause);
 
-/** y coordinates of the points of order 1, 2, 4 and 8, with their non-canonical spellings; little-endian. */
+/** y coordinates of the points of order 1, 2, 4 and 8; little-endian. Their other spellings are not reduced. */
 const SMALL_ORDER_Y = new Set([
   "00".repeat(32),
   `01${"00".repeat(31)}`,
   "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
   "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
   `ec${"ff".repeat(30)}7f`,
-  `ed${"ff".repeat(30)}7f`,
-  `ee${"ff".repeat(30)}7f`,
 ]);
 
 /** 2^255 - 19 and above: the same points again under other bytes. */
