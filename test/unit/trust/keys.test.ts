@@ -1,8 +1,14 @@
-import { createPublicKey, generateKeyPairSync } from "node:crypto";
+import { createPublicKey, generateKeyPairSync, verify, type KeyObject } from "node:crypto";
 import { expect, test } from "vitest";
 import type { KeyRecord } from "../../../src/core/snapshot/trust-bundle.ts";
-import { generateSigner, keyIdOf, loadPublicKey, signerFromPem } from "../../../src/trust/keys.ts";
-import { codeOf } from "../../support/refusals.ts";
+import {
+  generateSigner,
+  keyIdOf,
+  loadPublicKey,
+  RSA_PADDING,
+  signerFromPem,
+} from "../../../src/trust/keys.ts";
+import { codeOf, refusalOf } from "../../support/refusals.ts";
 
 const ED25519_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
@@ -15,6 +21,7 @@ const ed25519 = (pointHex: string): KeyRecord =>
   recordOf(Buffer.concat([ED25519_PREFIX, Buffer.from(pointHex, "hex")]));
 const spkiOf = (key: Parameters<typeof createPublicKey>[0]): Buffer =>
   createPublicKey(key).export({ type: "spki", format: "der" });
+const pemOf = (key: KeyObject): string => key.export({ type: "pkcs8", format: "pem" }).toString();
 const rsa = (options: { modulusLength: number; publicExponent?: number }): Buffer =>
   spkiOf(generateKeyPairSync("rsa", options).privateKey);
 
@@ -28,8 +35,36 @@ test.each([
   ["no PEM", "nothing"],
   ["another kind of key", generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey],
 ])("a private key file with %s is refused", (_, key) => {
-  const pem = typeof key === "string" ? key : key.export({ type: "pkcs8", format: "pem" }).toString();
+  const pem = typeof key === "string" ? key : pemOf(key);
   expect(codeOf(() => signerFromPem(pem))).toBe("INVALID_INPUT");
+});
+
+test.each(["RS256", "RSA-PSS"] as const)(
+  "an RSA key signs with the algorithm of its record: %s",
+  (algorithm) => {
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const { record, sign } = signerFromPem(pemOf(privateKey), () => algorithm);
+    expect(record).toEqual(recordOf(spkiOf(privateKey), algorithm));
+    const bytes = Buffer.from("signed");
+    const holds = (other: keyof typeof RSA_PADDING) =>
+      verify("sha256", bytes, { key: loadPublicKey(record), ...RSA_PADDING[other] }, sign(bytes));
+    expect(holds(algorithm)).toBe(true);
+    expect(holds(algorithm === "RS256" ? "RSA-PSS" : "RS256")).toBe(false);
+  },
+);
+
+test("an RSA key without an algorithm, and another kind of key with one, are refused as no Ed25519 key", () => {
+  const strong = pemOf(generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey);
+  const curve = pemOf(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey);
+  const refusal = { code: "INVALID_INPUT", message: "not an Ed25519 key" };
+  expect(refusalOf(() => signerFromPem(strong))).toMatchObject(refusal);
+  expect(refusalOf(() => signerFromPem(strong, () => null))).toMatchObject(refusal);
+  expect(refusalOf(() => signerFromPem(curve, () => "RS256"))).toMatchObject(refusal);
+});
+
+test("a private RSA key that is too weak to be trusted signs nothing", () => {
+  const weak = pemOf(generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey);
+  expect(codeOf(() => signerFromPem(weak, () => "RS256"))).toBe("BUNDLE_REFUSED");
 });
 
 test.each([
@@ -49,9 +84,30 @@ test.each([
   ["order 4 spelled as p", `ed${"ff".repeat(30)}7f`],
   ["order 1 spelled as p + 1", `ee${"ff".repeat(30)}7f`],
   ["order 1 spelled as p + 1 with its sign bit", `ee${"ff".repeat(31)}`],
+  ["a point spelled as p + 2", `ef${"ff".repeat(30)}7f`],
   ["a point spelled as p + 3", `f0${"ff".repeat(30)}7f`],
 ])("an Ed25519 point that anyone can sign for is refused: %s", (_, point) => {
-  expect(codeOf(() => loadPublicKey(ed25519(point)))).toBe("BUNDLE_REFUSED");
+  const refusal = refusalOf(() => loadPublicKey(ed25519(point)));
+  expect(refusal.code).toBe("BUNDLE_REFUSED");
+  expect(refusal.message).toMatch(/small-order point$|its point is not in its one form$/);
+});
+
+test("the largest reduced y coordinates beside those of small order are loaded", () => {
+  for (const last of ["eb", "e0"]) loadPublicKey(ed25519(`${last}${"ff".repeat(30)}7f`));
+});
+
+const jwkOf = (bits: number) => {
+  const n = (2n ** BigInt(bits - 1) + 1n).toString(16);
+  return spkiOf({ format: "jwk", key: { kty: "RSA", n: base64urlOf(n), e: "AQAB" } });
+};
+const base64urlOf = (hex: string): string =>
+  Buffer.from(hex.padStart(hex.length + (hex.length % 2), "0"), "hex").toString("base64url");
+
+test("RSA of 2048 to 4096 bits loads, and is refused with its bound outside", () => {
+  for (const bits of [2048, 4096]) loadPublicKey(recordOf(jwkOf(bits), "RS256"));
+  const messageOf = (bits: number) => refusalOf(() => loadPublicKey(recordOf(jwkOf(bits), "RS256"))).message;
+  expect(messageOf(2047)).toMatch(/RSA below 2048 bits$/);
+  expect(messageOf(4097)).toMatch(/RSA above 4096 bits: its signatures do not fit a frame$/);
 });
 
 test("one key cannot stand under two ids: other spellings of its bytes are refused (python-tuf)", () => {
@@ -91,4 +147,10 @@ test.each<[string, KeyRecord]>([
   ["bytes that are no key", recordOf(Buffer.from("not a key"))],
 ])("a record is refused when it holds %s", (_, record) => {
   expect(codeOf(() => loadPublicKey(record))).toBe("BUNDLE_REFUSED");
+});
+
+test("a refused key is named by the first twelve characters of its id, with the weakness", () => {
+  const record = recordOf(rsa({ modulusLength: 2048, publicExponent: 3 }), "RSA-PSS");
+  const { message } = refusalOf(() => loadPublicKey(record));
+  expect(message).toBe(`key ${record.key_id.slice(0, 12)} refused: RSA exponent below 65537`);
 });
