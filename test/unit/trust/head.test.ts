@@ -125,3 +125,29 @@ test("while keys rotate, two sign: a node that knows one of them is served", () 
   const { signatures, ...rest } = decodeFrame(both);
   expect(verdict(encodeFrame({ ...rest, signatures: signatures.slice(1) }))).toBe("HEAD_REFUSED");
 });
+
+test("a head is signed under its own domain, and one of an unknown version is refused", () => {
+  const again = (header: object, domain = "fairlead/head/v1") =>
+    signFrame(domain, { ...(headerOf(head) as object), ...header }, contentOf(head), [keys.online]);
+  expect(verdict(again({}))).toBe("accepted");
+  expect(verdict(again({}, ""))).toBe("HEAD_REFUSED");
+  expect(verdict(again({ schema_version: 2 }))).toBe("HEAD_REFUSED");
+});
+
+test("a head tells the time to a node with an unset clock, and to no other", () => {
+  const ahead = signed({ issuedAt: NOW + HOUR_MS });
+  expect(verdict(ahead, { time: { local: NOW, effective: NOW, clockless: true } })).toBe("accepted");
+  expect(verdict(ahead)).toBe("HEAD_REFUSED");
+});
+
+test("a head issued at the end of the trust bundle or later is refused", () => {
+  const [time, issuedAt] = [{ local: NOW, effective: NOW, clockless: true }, NOW + HOUR_MS];
+  expect(verdict(signed({ issuedAt }), { time, bundleExpiresAt: issuedAt + 1 })).toBe("accepted");
+  expect(verdict(signed({ issuedAt }), { time, bundleExpiresAt: issuedAt })).toBe("HEAD_REFUSED");
+  expect(verdict(signed({ issuedAt }), { time, bundleExpiresAt: issuedAt - 1 })).toBe("HEAD_REFUSED");
+});
+
+test("a head may leave out a scope that the head before it named", () => {
+  const held = verifyHead(head, context);
+  expect(verdict(signed({ content: { scopes: {}, revoked: [] } }), { held })).toBe("accepted");
+});
