@@ -2,12 +2,10 @@
 import { globSync } from "node:fs";
 import { inRoot } from "../../root.mjs";
 
-/** Tells `vitest.config.ts`, which Stryker loads in a process of its own, the tests of the layer. */
-export const TESTS_VARIABLE = "FAIRLEAD_MUTANTS_TESTS";
-
 interface StrykerLayer {
   readonly layer: "core" | "trust" | "agent";
   readonly files: readonly string[];
+  /** Patterns. */
   readonly tests: readonly string[];
 }
 

@@ -8,7 +8,8 @@
 import { readFileSync } from "node:fs";
 import { Stryker } from "@stryker-mutator/core";
 import { inRoot } from "../../root.mjs";
-import { TESTS_VARIABLE } from "./layers.ts";
+import { relatedTests } from "./related-tests.ts";
+import { tellSubject } from "./subject.ts";
 import { SURVIVORS, type Survivor } from "./survivors.ts";
 
 const FOLDER = ".cache/stryker";
@@ -35,13 +36,13 @@ export interface FileScore {
 type Results = Awaited<ReturnType<Stryker["runMutationTest"]>>;
 
 export async function measureFile(file: string, tests: readonly string[]): Promise<FileScore> {
-  process.env[TESTS_VARIABLE] = JSON.stringify(tests);
+  tellSubject({ file, tests: relatedTests(file, tests) });
   const stryker = new Stryker({
     mutate: [file],
     testRunner: "vitest",
     plugins: ["@stryker-mutator/vitest-runner", inRoot("scripts/mutants/stryker/ignore-texts.ts")],
     ignorers: ["texts"],
-    vitest: { configFile: "scripts/mutants/stryker/vitest.config.ts", related: true },
+    vitest: { configFile: "scripts/mutants/stryker/vitest.config.ts", related: false },
     coverageAnalysis: "perTest",
     concurrency: 1,
     timeoutMS: 3_000,

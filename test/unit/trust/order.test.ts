@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { orderBySeed } from "../../../src/trust/order.ts";
@@ -25,6 +26,13 @@ test("another seed gives another order, and a node's place among others cannot b
   expect(orderBySeed(given, "02".repeat(32)).map(({ id }) => id)).not.toEqual(first);
   const without = orderBySeed(given.slice(1), "01".repeat(32)).map(({ id }) => id);
   expect(without).toEqual(first.filter((id) => id !== "node-0"));
+});
+
+test("nodes are ordered by the HMAC-SHA256 of their id under the seed's bytes, lowest first", () => {
+  const given = Array.from({ length: 40 }, (_, n) => ({ id: `node-${n}` }));
+  const rank = ({ id }: { id: string }) => createHmac("sha256", Buffer.alloc(32, 0xa1)).update(id).digest();
+  const expected = given.toSorted((a, b) => Buffer.compare(rank(a), rank(b)));
+  expect(orderBySeed(given, "a1".repeat(32))).toEqual(expected);
 });
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
