@@ -45,7 +45,7 @@ export async function measureFile(file: string, tests: readonly string[]): Promi
     vitest: { configFile: "scripts/mutants/stryker/vitest.config.ts", related: false },
     coverageAnalysis: "perTest",
     concurrency: 1,
-    timeoutMS: 3_000,
+    timeoutMS: 20_000, // a loaded machine must not pass for a loop that does not end
     tempDirName: `${FOLDER}/sandbox`, // (1)
     ignorePatterns: [".cache", "dist", "docs", "deploy"],
     incremental: true,
