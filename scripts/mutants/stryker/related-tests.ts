@@ -1,8 +1,28 @@
-/** The test files that import a file, directly or not: the others cannot notice a change to it. */
+/**
+ * The test files that may notice a change to a file, nearest first: its own, then by the number of imports in between. Only the nearest ones run: a change that is noticed from afar alone has no test of its own.
+ */
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { inRoot } from "../../root.mjs";
 
+const NEAREST_MAX = 6;
+/** Take a second or more, and come after others as near as they. */
+const SLOW = /\/(?:config-secrets|increments-in-any-order|json-patch|merkle|tampering)\.test\.ts$/u;
+const VERIFICATION = ["verify-snapshot", "verify-order", "verify-content"];
+const STORE = ["thirteen-proofs", "clocks", "damage", "heads", "expired-bundle"];
+/** Files whose own tests have other names. */
+const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
+  "src/trust/content-schemas.ts": ["verify-content", "trust-bundle"],
+  "src/trust/snapshot-envelope.ts": VERIFICATION,
+  "src/trust/snapshot-order.ts": VERIFICATION,
+  "src/trust/snapshot-signer.ts": VERIFICATION,
+  "src/trust/snapshot-subject.ts": VERIFICATION,
+  "src/trust/snapshot.ts": VERIFICATION,
+  "src/trust/verify-snapshot.ts": VERIFICATION,
+  "src/agent/snapshots/belief.ts": STORE,
+  "src/agent/snapshots/claims.ts": STORE,
+  "src/agent/snapshots/held.ts": STORE,
+};
 const IMPORTED = /(?:from|import|import\()\s*"(?<path>\.[^"]+\.tsx?)"/gu;
 
 export function relatedTests(file: string, patterns: readonly string[]): string[] {
@@ -12,17 +32,35 @@ export function relatedTests(file: string, patterns: readonly string[]): string[
     known.set(path, imports);
     return imports;
   };
-  const tests = patterns.flatMap((pattern) => globSync(pattern, { cwd: inRoot(".") })).toSorted();
-  return tests.filter((test) => reaches(test, file, importsOf));
+  return patterns
+    .flatMap((pattern) => globSync(pattern, { cwd: inRoot(".") }))
+    .toSorted()
+    .flatMap((test) => {
+      const distance = distanceTo(test, file, importsOf);
+      if (distance === null) return [];
+      const isOwn = (TESTED_BY[file] ?? [nameOf(file)]).includes(nameOf(test));
+      return [{ test, rank: isOwn ? 0 : distance + (SLOW.test(test) ? 0.5 : 0) }];
+    })
+    .toSorted((one, other) => one.rank - other.rank)
+    .slice(0, NEAREST_MAX)
+    .map(({ test }) => test);
 }
 
-function reaches(start: string, goal: string, importsOf: (path: string) => readonly string[]): boolean {
-  const seen = new Set([start]);
-  for (const path of seen) for (const next of importsOf(path)) seen.add(next); // a set may grow while it is read
-  return seen.has(goal);
+function distanceTo(
+  start: string,
+  goal: string,
+  importsOf: (path: string) => readonly string[],
+): number | null {
+  const distances = new Map([[start, 0]]);
+  for (const [path, distance] of distances)
+    // a map may grow while it is read
+    for (const next of importsOf(path)) if (!distances.has(next)) distances.set(next, distance + 1);
+  return distances.get(goal) ?? null;
 }
 
 const readImports = (path: string): string[] =>
   [...readFileSync(inRoot(path), "utf8").matchAll(IMPORTED)].map(({ groups }) =>
     join(dirname(path), groups!["path"]!),
   );
+
+const nameOf = (path: string): string => basename(path).replace(/(?:\.test)?\.ts$/u, "");

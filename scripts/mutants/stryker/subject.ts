@@ -1,8 +1,9 @@
 /** The file that Stryker changes and the tests that may notice: told to `vitest.config.ts`, which Stryker loads elsewhere. */
 const VARIABLE = "FAIRLEAD_MUTANTS_SUBJECT";
 
-export interface Subject {
+interface Subject {
   readonly file: string;
+  /** Nearest first. */
   readonly tests: readonly string[];
 }
 
