@@ -12,7 +12,7 @@ const DEPTH_MAX = 64;
 
 type JsonObject = { readonly [key: string]: Json | undefined };
 
-export const canonicalBytes = (value: Json): Buffer => Buffer.from(canonicalJson(value), "utf8");
+export const canonicalBytes = (value: Json): Buffer => Buffer.from(canonicalJson(value));
 
 /** What stands in order already, as signed content does, is printed by the engine itself. */
 export const canonicalJson = (value: Json): string =>

@@ -54,7 +54,7 @@ const JSON_REFERENCE = new RegExp(String.raw`(?<!\\)"(?:[^"\\]|\\.)*"\s*:\s*"(?:
 function jsonIn(content: string): Json {
   if (!/^\s*[[{]/.test(content)) return null;
   try {
-    return parseBounded(Buffer.from(content, "utf8"));
+    return parseBounded(Buffer.from(content));
   } catch (error) {
     if (error instanceof FairleadError) return null;
     throw error;

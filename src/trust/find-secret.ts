@@ -90,7 +90,7 @@ const fromBase64 = (packed: string): string => Buffer.from(packed, "base64").toS
 function jsonIn(text: string): Json {
   if (!/^\s*[[{"]/.test(text)) return null;
   try {
-    return parseBounded(Buffer.from(text, "utf8"));
+    return parseBounded(Buffer.from(text));
   } catch (error) {
     if (error instanceof FairleadError) return null;
     throw error;

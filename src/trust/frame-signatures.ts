@@ -101,7 +101,7 @@ export function verifySignature(
 }
 
 const signedBytes = (domain: string, header: Uint8Array): Buffer =>
-  Buffer.concat([Buffer.from(domain, "utf8"), Buffer.of(0), header]);
+  Buffer.concat([Buffer.from(domain), Buffer.of(0), header]);
 
 const proofOf = (way: readonly Sibling[]): BatchProof => ({
   siblings: Buffer.concat(way.map(({ hash }) => hash)).toString("base64"),
