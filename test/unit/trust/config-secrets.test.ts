@@ -1,7 +1,9 @@
 // Raw secrets in config files, whatever their format (SNAP-5); references and harmless text pass.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { refuseSecretIn } from "../../../src/trust/config-secrets.ts";
+import { configSeal, refuseSecretIn } from "../../../src/trust/config-secrets.ts";
+import { digestOf } from "../../../src/trust/digest.ts";
+import { refusalOf } from "../../support/refusals.ts";
 
 const PEM = generateKeyPairSync("ec", { namedCurve: "P-256" })
   .privateKey.export({ type: "pkcs8", format: "pem" })
@@ -42,9 +44,24 @@ describe("a config file with a raw secret is refused, and the line is named", ()
     ["a list under such a name", '{"api_keys": ["secret://vault/a", "abc"]}'],
     ["the first of two fields with one name", '{"password": "hunter2", "password": "secret://vault/db"}'],
     ["over several lines", '{\n  "name": "db",\n  "password": "hunter2"\n}\n'],
+    ["a name with an escape", String.raw`{"pass\u0077ord": "hunter2"}`],
   ])("in JSON: %s", (_, content) => {
     expect(refusal(content)).toMatch(/^CONFIG_SECRET_FOUND app\.conf(?:, line \d+)?: it looks like /);
   });
+});
+
+test("the refusal of a secret names its file and line, or the file alone for a secret over lines", () => {
+  const detailOf = (content: string) => refusalOf(() => refuseSecretIn({ path: "app.conf", content })).detail;
+  expect(detailOf("name: db\npassword: hunter2\n")).toEqual({ path: "app.conf", config_line: 2 });
+  const overLines = '{"p\\u0061ssword":\n"hunter2"}';
+  expect(detailOf(overLines)).toEqual({ path: "app.conf" });
+  expect(refusal(overLines)).toMatch(/^CONFIG_SECRET_FOUND app\.conf: it looks like /);
+});
+
+test("the seal of config files names them by their digest and refuses a secret", () => {
+  expect(configSeal.digestOf("port = 1\n")).toBe(digestOf("port = 1\n"));
+  const file = { path: "app.conf", content: "password: hunter2\n" };
+  expect(refusalOf(() => configSeal.refuseSecret(file)).code).toBe("CONFIG_SECRET_FOUND");
 });
 
 describe("a config file that only says where a secret is kept passes", () => {
@@ -60,6 +77,7 @@ describe("a config file that only says where a secret is kept passes", () => {
       "digests, ids and public keys",
       `sha = "${"ab".repeat(32)}"\nid: 3f2a0000-0000-4000-8000-000000000001\n`,
     ],
+    ["TOML that begins with a section", '[db]\npassword = "secret://vault/db"\n'],
     ["nothing", ""],
   ])("%s", (_, content) => {
     expect(refusal(content)).toBeNull();
