@@ -44,7 +44,7 @@ function isInOrder(value: Json | undefined, depth: number): boolean {
 function write(value: Json | undefined, depth: number): string {
   if (typeof value === "string") return writeString(value);
   if (value === null || value === true || value === false) return String(value);
-  if (typeof value === "number") return checkNumber(value) ? JSON.stringify(value) : "";
+  if (typeof value === "number") return checkNumber(value) && JSON.stringify(value);
   if (typeof value !== "object") throw refused(`a ${typeof value} is not JSON`);
   if (depth >= DEPTH_MAX) throw refused("nested too deeply");
   let text = "";
@@ -78,7 +78,7 @@ const NEEDS_CARE = /[^ !#-[\]-~]/;
 
 function writeString(value: string): string {
   if (!NEEDS_CARE.test(value)) return `"${value}"`;
-  return checkString(value) ? JSON.stringify(value) : "";
+  return checkString(value) && JSON.stringify(value);
 }
 
 const refused = (why: string): FairleadError =>
