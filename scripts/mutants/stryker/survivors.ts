@@ -18,7 +18,76 @@ const OPTIONAL_DETAILS = "Node types the details as optional, and every RSA key 
 const ALONG_THE_SCHEMA =
   "A reader along the schema is a shortcut: content that it did not read is checked step by step, with the same verdict.";
 
+const IN_ORDER =
+  "The check of the order is a shortcut: a value that it does not pass is written key by key, to the same text.";
+
 export const SURVIVORS: readonly Survivor[] = [
+  ...inFile("src/trust/canonical-json.ts", [
+    [
+      "function isInOrder(value: Json | undefined, depth: number): boolean {",
+      '{\n  if (value === null || value === true || value === false) return true;\n  if (typeof value === "number") return checkNumber(value);\n  if (typeof value === "string") return checkString(value);\n  if (typeof value !== "object") throw refused(`a ${typeof value} is not JSON`);\n  if (depth >= DEPTH_MAX) throw refused("nested too deeply");\n  if (Array.isArray(value)) {\n    for (let index = 0; index < value.length; index++)\n      if (!isInOrder(value[index] as Json | undefined, depth + 1)) return false;\n    return true;\n  }\n  if (Object.getPrototypeOf(value) !== Object.prototype) return false;\n  let before = "";\n  for (const key of Object.keys(value)) {\n    if (key < before || !checkString(key)) return false; // (2)\n    const member = (value as JsonObject)[key];\n    if (member === undefined || !isInOrder(member, depth + 1)) return false;\n    before = key;\n  }\n  return true;\n}',
+      "{}",
+      IN_ORDER,
+    ],
+    ["if (value === null || value === true || value === false) return true;", "true", "false", IN_ORDER],
+    ["if (Array.isArray(value)) {", "Array.isArray(value)", "false", IN_ORDER],
+    [
+      "if (Array.isArray(value)) {",
+      "{\n    for (let index = 0; index < value.length; index++)\n      if (!isInOrder(value[index] as Json | undefined, depth + 1)) return false;\n    return true;\n  }",
+      "{}",
+      IN_ORDER,
+    ],
+    [
+      "if (!isInOrder(value[index] as Json | undefined, depth + 1)) return false;",
+      "!isInOrder(value[index] as Json | undefined, depth + 1)",
+      "true",
+      IN_ORDER,
+    ],
+    ["return true;", "true", "false", IN_ORDER],
+    [
+      "if (Object.getPrototypeOf(value) !== Object.prototype) return false;",
+      "Object.getPrototypeOf(value) !== Object.prototype",
+      "true",
+      IN_ORDER,
+    ],
+    ['let before = "";', '""', '"Stryker was here!"', IN_ORDER],
+    [
+      "if (key < before || !checkString(key)) return false; // (2)",
+      "key < before || !checkString(key)",
+      "true",
+      IN_ORDER,
+    ],
+    [
+      "if (key < before || !checkString(key)) return false; // (2)",
+      "key < before",
+      "key <= before",
+      IN_ORDER,
+    ],
+    [
+      "if (key < before || !checkString(key)) return false; // (2)",
+      "key < before",
+      "key >= before",
+      IN_ORDER,
+    ],
+    [
+      "if (key < before || !checkString(key)) return false; // (2)",
+      "!checkString(key)",
+      "checkString(key)",
+      IN_ORDER,
+    ],
+    [
+      "if (member === undefined || !isInOrder(member, depth + 1)) return false;",
+      "member === undefined || !isInOrder(member, depth + 1)",
+      "true",
+      IN_ORDER,
+    ],
+    [
+      'if (!NEEDS_CARE.test(value)) return `"${value}"`;',
+      "!NEEDS_CARE.test(value)",
+      "false",
+      "Text without special characters is its own JSON: the pattern saves the call.",
+    ],
+  ]),
   ...inFile("src/trust/keys.ts", [
     [
       "const NOT_REDUCED = /^(e[d-f]|f[0-9a-f])(ff){30}7f$/;",

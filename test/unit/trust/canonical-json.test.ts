@@ -24,6 +24,8 @@ test.each<[Json, string]>([
   [[1e21, 1e-7, 0.1, 333333333.3333333, 4.5, 2e-3], "[1e+21,1e-7,0.1,333333333.3333333,4.5,0.002]"],
   ['\u0000\u001f\b\t\n\f\r"\\/€', '"\\u0000\\u001f\\b\\t\\n\\f\\r\\"\\\\/€"'],
   [{ kept: 1, dropped: undefined }, '{"kept":1}'],
+  [{ dropped: undefined, kept: 1 }, '{"kept":1}'],
+  [new Date(0) as unknown as Json, "{}"], // no toJSON of another prototype speaks for a value
   [JSON.parse('{"__proto__":1}') as Json, '{"__proto__":1}'],
 ])("a value has one sequence of bytes: case %#", (value, text) => {
   expect(canonicalJson(value)).toBe(text);
@@ -49,11 +51,14 @@ test("whatever JSON holds comes back, and the order of keys makes no difference"
   );
 });
 
-const nested = (levels: number): Json => {
-  let value: Json = [];
-  for (let level = 1; level < levels; level++) value = [value];
+const nested = (levels: number, innermost: Json = [], around = (value: Json): Json => [value]): Json => {
+  let value: Json = innermost;
+  for (let level = 1; level < levels; level++) value = around(value);
   return value;
 };
+const inObject = (value: Json): Json => ({ a: value });
+/** Its keys are not in order, so that it is written key by key. */
+const unsorted = (a: unknown): Json => ({ b: 1, a: a as Json });
 
 test.each<[string, Json]>([
   ["NaN", Number.NaN],
@@ -63,6 +68,10 @@ test.each<[string, Json]>([
   ["a lone surrogate in a key", { "x\udfff": 1 }],
   ["a hole in an array", [1, undefined] as Json],
   ["65 levels", nested(65)],
+  ["65 levels of objects", nested(65, {}, inObject)],
+  ["65 levels with keys out of order", unsorted(nested(64))],
+  ["65 levels of objects with keys out of order", unsorted(nested(64, {}, inObject))],
+  ["a function under keys out of order", unsorted(() => 1)],
   ["a function", (() => 1) as unknown as Json],
   ["a bigint", 1n as unknown as Json],
 ])("%s has no canonical form and is refused", (_, value) => {
@@ -71,4 +80,6 @@ test.each<[string, Json]>([
 
 test("64 levels are still written", () => {
   expect(canonicalJson(nested(64))).toBe("[".repeat(64) + "]".repeat(64));
+  expect(canonicalJson(nested(64, {}, inObject))).toBe(`${'{"a":'.repeat(63)}{}${"}".repeat(63)}`);
+  expect(canonicalJson(unsorted(nested(63)))).toBe(`{"a":${"[".repeat(63)}${"]".repeat(63)},"b":1}`);
 });
