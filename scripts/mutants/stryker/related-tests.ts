@@ -5,7 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { inRoot } from "../../root.mjs";
 
-const NEAREST_MAX = 6;
+const NEAREST_MAX = 3;
 /** Take a second or more, and come after others as near as they. */
 const SLOW = /\/(?:config-secrets|increments-in-any-order|json-patch|merkle|tampering)\.test\.ts$/u;
 const VERIFICATION = ["verify-snapshot", "verify-order", "verify-content"];

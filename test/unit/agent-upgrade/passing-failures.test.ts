@@ -96,6 +96,12 @@ test.each([
   ["ARTIFACT_UNREACHABLE", 429, true],
   ["ARTIFACT_UNREACHABLE", 404, false],
   ["ARTIFACT_UNREACHABLE", 302, false],
+  ["ARTIFACT_UNREACHABLE", 300, false],
+  ["ARTIFACT_UNREACHABLE", 299, true],
+  ["ARTIFACT_UNREACHABLE", 499, false],
+  ["ARTIFACT_UNREACHABLE", 500, true],
+  ["ARTIFACT_UNREACHABLE", "404", true],
+  ["RUNTIME_UNRESPONSIVE", 404, true],
   ["UNREACHABLE", undefined, true],
   ["TIMEOUT", undefined, true],
   ["RUNTIME_UNRESPONSIVE", undefined, true],
@@ -113,6 +119,8 @@ test.each([
 test("ROLL-30: an action that ran out of time is tried again only while nothing has stopped, and no plain error is", () => {
   expect(mayPass(new FairleadError("ACTION_TIMEOUT", ""), "start_node")).toBe(false);
   expect(mayPass(new Error("odd"), "acquire_artifact")).toBe(false);
+  const foreign = Object.assign(new Error("odd"), { code: "RUNTIME_UNRESPONSIVE" });
+  expect(mayPass(foreign, "acquire_artifact")).toBe(false);
 });
 
 test("ROLL-30: the waits are 5, 20 and 60 seconds", () => {

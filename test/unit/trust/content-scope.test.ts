@@ -3,9 +3,10 @@ import { expect, test } from "vitest";
 import type { Json } from "../../../src/core/json.ts";
 import { COMPILED_SCOPES, SECTIONS, type CompiledScope } from "../../../src/core/snapshot/roles.ts";
 import { NODE_ROLES, type NodeRole } from "../../../src/core/snapshot/scopes.ts";
+import { contentWithinGrant, type Grant } from "../../../src/trust/content-scope.ts";
 import { verifySnapshot } from "../../../src/trust/verify-snapshot.ts";
 import { CONTENTS, ORGANIZATION, OTHER_ORGANIZATION } from "../../support/trust-contents.ts";
-import { contextOf, newKeys, OTHER_NODE, snapshotFrame } from "../../support/trust.ts";
+import { CLUSTER, contextOf, newKeys, NODE, OTHER_NODE, snapshotFrame } from "../../support/trust.ts";
 
 const keys = newKeys();
 type Content = { readonly [section: string]: Json };
@@ -140,4 +141,48 @@ test("an ingress node is told no peers to start from", () => {
     step: 10,
     field: "bootstrap_peers",
   });
+});
+
+const grant = (scope_type: Grant["scope_type"], changes: Partial<Grant> = {}): Grant => ({
+  scope_type,
+  roles: ["core_mesh", "ingress"],
+  organization_ids: [ORGANIZATION],
+  subject_node_id: NODE,
+  cluster_id: CLUSTER,
+  ...changes,
+});
+const member = { node_id: NODE, roles: ["core_mesh", "ingress"], organization_ids: [ORGANIZATION] };
+
+test.each<[string, Json]>([
+  ["null", null],
+  ["a text", "users"],
+  ["a number", 1],
+  ["a list", [1]],
+])("a content that is %s is left to check 11", (_, content) => {
+  expect(contentWithinGrant(grant("qos_policy"), content)).toBeNull();
+});
+
+test("a bootstrap that breaks its schema is left to check 11, and one without a cluster is within its grant", () => {
+  const bootstrap = grant("node_bootstrap");
+  expect(contentWithinGrant(bootstrap, { membership: { ...member, roles: ["king"] } })).toBeNull();
+  expect(contentWithinGrant(bootstrap, { membership: member })).toBeNull();
+});
+
+test("a bootstrap without a membership, or with another role or organization, is beyond its grant", () => {
+  const failure = (content: Json) => contentWithinGrant(grant("node_bootstrap"), content);
+  expect(failure({})).toMatchObject({ field: "membership", reason: "missing" });
+  expect(failure({ membership: { ...member, roles: ["core_mesh", "thin"] } })).toMatchObject({
+    field: "membership.roles",
+  });
+  const organization_ids = [OTHER_ORGANIZATION];
+  expect(failure({ membership: { ...member, organization_ids } })).toMatchObject({
+    field: "membership.organization_ids",
+  });
+});
+
+test("an entry of no organization is within every grant", () => {
+  for (const [section, entries] of Object.entries(CONTENTS.route_policy)) {
+    const owned = (entries as Json[]).map((entry) => ({ ...(entry as object), organization_id: null }));
+    expect(contentWithinGrant(grant("route_policy"), { [section]: owned })).toBeNull();
+  }
 });

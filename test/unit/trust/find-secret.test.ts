@@ -52,3 +52,55 @@ test.each<[string, Json]>([
 ])("%s holds none", (_, value) => {
   expect(findSecret(value)).toBeNull();
 });
+
+const wrapped = (text: string, times: number, wrap: (text: string) => string): string =>
+  Array.from({ length: times }).reduce<string>(wrap, text);
+const inJson = (text: string): string => JSON.stringify([text]);
+/** A name that only a parser of JSON reads. */
+const escaped = String.raw`{"pass\u0077ord": "x"}`;
+
+test("a secret is looked for through four wrappings, and no further", () => {
+  expect(findSecret(wrapped(pem, 4, base64))).not.toBeNull();
+  expect(findSecret(wrapped(pem, 9, base64))).toBeNull();
+  expect(findSecret(wrapped(escaped, 3, inJson))).not.toBeNull();
+  expect(findSecret(wrapped(escaped, 4, inJson))).toBeNull();
+});
+
+test("a text that was harmless below the last wrapping is not remembered as harmless", () => {
+  expect(findSecret({ a: wrapped(escaped, 4, inJson) })).toBeNull();
+  expect(findSecret({ a: escaped })).not.toBeNull();
+});
+
+/** The beginning of a private key in DER, in base64 without a digit or a letter of hex. */
+const DER = "MAACAQAB";
+const DER_HEX = "3000020100";
+
+test.each([
+  ["a cloud key in 64 characters without hex", `AKIA${"X".repeat(16)} ${"Z".repeat(43)}`],
+  ["a private key that is nearly an id", `${DER}-abcd-abcd-abcd-abcdabcdabcd`],
+  ["base64 behind a name, without a blank", `kept:${base64(pem)}`],
+  ["base64 of sixteen characters", `${DER}AAAAAAAA`],
+  ["hex of eighty digits", DER_HEX.padEnd(80, "0")],
+  ["JSON behind a blank, with an escape in a name", String.raw` {"pass\u0077ord": "x"}`],
+])("%s is found", (_, note) => {
+  expect(findSecret({ note })).not.toBeNull();
+});
+
+test.each([
+  ["JSON without a secret", '{"a": "b"}'],
+  ["a text in quotes", '"a"'],
+  ["hex of fewer than eighty digits", DER_HEX.padEnd(78, "0")],
+  ["base64 of fewer than sixteen characters", `${DER.slice(0, 7)}=`],
+  ["base64 of sixteen characters behind another", `!${DER}AAAAAAAA`],
+  ["base64 of sixteen characters before another", `${DER}AAAAAAAA!`],
+  ["hex with other letters behind it", `${DER_HEX.padEnd(80, "0")}zz`],
+])("%s is no secret", (_, note) => {
+  expect(findSecret({ note })).toBeNull();
+});
+
+test("a secret by its name says so", () => {
+  expect(findSecret({ password: "x" })).toEqual({
+    path: "content.password",
+    looksLike: "a secret by its name",
+  });
+});
