@@ -17,7 +17,7 @@ import type { Signer } from "./keys.ts";
 import { readerFor } from "./reader/read-along.ts";
 import { parseCanonical } from "./strict-json.ts";
 
-const MAGIC = Buffer.from("FLF1", "latin1");
+const MAGIC = Buffer.from("FLF1");
 const SIGNATURE_BLOCK_BYTES_MAX = 16 * 1024;
 
 const readSignatures = readerFor(FrameSignatures, { isSearched: false });
