@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { LIMITS } from "../../../src/core/limits.ts";
 import type { KeyRecord } from "../../../src/core/snapshot/trust-bundle.ts";
 import { verifySignature } from "../../../src/trust/frame-signatures.ts";
-import { decodeFrame, encodeFrame, signFrame } from "../../../src/trust/frame.ts";
+import { appendSignature, decodeFrame, encodeFrame, signFrame } from "../../../src/trust/frame.ts";
 import { keyIdOf, loadPublicKey, type Signer } from "../../../src/trust/keys.ts";
-import { codeOf } from "../../support/refusals.ts";
+import { codeOf, refusalOf } from "../../support/refusals.ts";
 import { newSigner } from "../../support/trust.ts";
 
 const signer = newSigner();
@@ -52,6 +52,57 @@ test.each<[string, Buffer]>([
   ["base64 with a newline", raw("{}", "", signatureText.replace("==", "==\\n"))],
 ])("a frame with %s is refused", (_, bytes) => {
   expect(codeOf(() => decodeFrame(bytes))).toBe("SNAPSHOT_MALFORMED");
+});
+
+const lengths = Buffer.from("FLF1");
+const HEADER_MAX = LIMITS.snapshotHeaderBytesMax;
+const CONTENT_MAX = LIMITS.snapshotContentBytesMax;
+
+test.each<[string, Buffer]>([
+  ["cut before the header", Buffer.concat([lengths, Buffer.alloc(3)])],
+  ["cut inside the header", Buffer.concat([lengths, u32(2), Buffer.from("{")])],
+  ["cut before the content", raw("{}")],
+  ["cut inside the content", Buffer.concat([raw("{}"), u32(2), Buffer.from("x")])],
+  ["cut before the signatures", Buffer.concat([raw("{}", ""), Buffer.alloc(3)])],
+  ["cut inside the signatures", Buffer.concat([raw("{}", ""), u32(2), Buffer.from("[")])],
+  [`header over its bound of ${HEADER_MAX} bytes`, Buffer.concat([lengths, u32(HEADER_MAX + 1)])],
+  [`content over its bound of ${CONTENT_MAX} bytes`, Buffer.concat([raw("{}"), u32(CONTENT_MAX + 1)])],
+  ["signatures over its bound of 16384 bytes", Buffer.concat([raw("{}", ""), u32(16 * 1024 + 1)])],
+  ["signatures", raw("{}", "", "[]")],
+])("the refusal of a frame says: %s", (why, bytes) => {
+  expect(refusalOf(() => decodeFrame(bytes)).message).toBe(`frame refused: ${why}`);
+});
+
+test("signatures of no bytes are refused as no JSON, not as cut off", () => {
+  expect(refusalOf(() => decodeFrame(raw("{}", "", ""))).message).toBe("bytes refused: not JSON");
+});
+
+test("a header and a content of exactly their bound are signed and read", () => {
+  const long = "x".repeat(HEADER_MAX - '{"long":""}'.length);
+  const read = decodeFrame(signFrame("d", { long }, Buffer.alloc(CONTENT_MAX), [signer]));
+  expect([read.header.length, read.content.length]).toEqual([HEADER_MAX, CONTENT_MAX]);
+});
+
+test("a signature is appended over the same header, and those before it stay", () => {
+  const second = newSigner();
+  const both = decodeFrame(appendSignature("test/v1", frame, second));
+  expect(both).toMatchObject({ header: parts.header, content: parts.content });
+  expect(both.signatures).toHaveLength(2);
+  expect(both.signatures[0]).toEqual(parts.signatures[0]);
+  const [, added] = both.signatures;
+  expect(added!.key_id).toBe(second.record.key_id);
+  expect(verifySignature("test/v1", parts.header, added!, "Ed25519", loadPublicKey(second.record))).toBe(
+    true,
+  );
+});
+
+test("the refusal to sign says which part is over its bound", () => {
+  const messageOf = (header: object, bytes: number) =>
+    refusalOf(() => signFrame("d", header as { long?: string }, Buffer.alloc(bytes), [signer])).message;
+  expect(messageOf({ long: "x".repeat(HEADER_MAX) }, 0)).toBe(
+    "nothing was signed: the header is over its bound",
+  );
+  expect(messageOf({}, CONTENT_MAX + 1)).toBe("nothing was signed: the content is over its bound");
 });
 
 test("a header or content over its bound is not signed either", () => {
