@@ -55,6 +55,10 @@ test("Stryker leaves out a text for people, and changes a code, a condition and 
     shouldIgnore([...parents.toReversed(), node].reduce(chain, null)!);
   expect(within(literal("it is for another node"), call("refused"))).toBeDefined();
   expect(within(literal("it is"), { type: "ConditionalExpression" }, call("refused"))).toBeDefined();
+  const named = (name: string) => ({ type: "FunctionDeclaration", id: { type: "Identifier", name } });
+  const returned = [{ type: "ReturnStatement" }, { type: "BlockStatement" }];
+  expect(within(literal("a key is named twice"), ...returned, named("whyUntrusted"))).toBeDefined();
+  expect(within(literal("a key is named twice"), ...returned, named("scopeOf"))).toBeUndefined();
   expect(within(literal("HEAD_REFUSED"), call("refused"))).toBeUndefined();
   expect(within({ type: "ConditionalExpression" }, call("refused"))).toBeUndefined();
   expect(within(literal("BEGIN PRIVATE KEY"), call("includes"))).toBeUndefined();

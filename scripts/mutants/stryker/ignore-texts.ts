@@ -37,6 +37,7 @@ const SPEAKERS = new Set([
   "refuseUnless",
   "refused",
   "resultMismatch",
+  "untrusted",
 ]);
 /** Fields and constants that carry a text for people. */
 const TEXT_NAMES = new Set(["message", "next", "reason", "why"]);
@@ -47,7 +48,16 @@ export function shouldIgnore(path: NodePath): string | undefined {
   if (!isProse(path.node)) return undefined;
   let place = path.parentPath;
   while (place !== null && PARTS.has(place.node.type)) place = place.parentPath;
-  return place !== null && isForPeople(place.node) ? "a text for people" : undefined;
+  if (place === null || !(isForPeople(place.node) || isReturnedReason(place))) return undefined;
+  return "a text for people";
+}
+
+/** Functions that are named `why…` return the reason of a refusal, or null. */
+function isReturnedReason({ node, parentPath }: NodePath): boolean {
+  if (node.type !== "ReturnStatement") return false;
+  let outer = parentPath;
+  while (outer !== null && outer.node.type !== "FunctionDeclaration") outer = outer.parentPath;
+  return outer?.node.id?.name?.startsWith("why") === true;
 }
 
 function isProse(node: Node): boolean {

@@ -36,6 +36,7 @@ export interface FileScore {
 type Results = Awaited<ReturnType<Stryker["runMutationTest"]>>;
 
 export async function measureFile(file: string, tests: readonly string[]): Promise<FileScore> {
+  process.env["NODE_COMPILE_CACHE"] ??= inRoot(`${FOLDER}/compiled`); // workers load the same modules for each mutant
   tellSubject({ file, tests: relatedTests(file, tests) });
   const stryker = new Stryker({
     mutate: [file],
