@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Json } from "../../../src/core/json.ts";
 import { canonicalBytes } from "../../../src/trust/canonical-json.ts";
 import { parseBounded, parseCanonical } from "../../../src/trust/strict-json.ts";
-import { codeOf } from "../../support/refusals.ts";
+import { codeOf, refusalOf } from "../../support/refusals.ts";
 
 const bytes = (text: string): Buffer => Buffer.from(text, "utf8");
 
@@ -41,6 +41,32 @@ test("64 levels pass and 65 do not; brackets inside strings do not count", () =>
   expect(parseCanonical(levels(64))).toBeInstanceOf(Array);
   expect(codeOf(() => parseCanonical(levels(65)))).toBe("SNAPSHOT_MALFORMED");
   expect(parseBounded(bytes(`"${'[\\"'.repeat(100)}"`))).toBe('["'.repeat(100));
+});
+
+const nested = (open: string, inside: string, close: string, levels: number): string =>
+  open.repeat(levels) + inside + close.repeat(levels);
+
+test.each<[string, string]>([
+  ["lists", nested("[", "", "]", 65)],
+  ["objects", nested('{"a":', "1", "}", 65)],
+  ["lists behind a string that ends in a backslash", String.raw`["\\",${nested("[", "", "]", 64)}]`],
+  ["lists behind other lists", `[[],{},${nested("[", "", "]", 64)}]`],
+])("65 levels of %s are refused before they are parsed", (_, text) => {
+  expect(refusalOf(() => parseBounded(bytes(text))).message).toBe("bytes refused: nested too deeply");
+});
+
+test.each<[string, string]>([
+  ["64 levels of objects", nested('{"a":', "1", "}", 64)],
+  ["a hundred lists side by side", `[${"[],".repeat(100)}[]]`],
+  ["a hundred objects side by side", `[${"{},".repeat(100)}{}]`],
+  ["a hundred brackets in a string", `["${"[{".repeat(50)}"]`],
+  ["a hundred brackets behind an escaped quote", String.raw`["\"${"[{".repeat(50)}"]`],
+])("%s are parsed", (_, text) => {
+  expect(parseBounded(bytes(text))).toEqual(JSON.parse(text));
+});
+
+test("bytes that are no JSON are refused as such", () => {
+  expect(refusalOf(() => parseBounded(bytes("{"))).message).toBe("bytes refused: not JSON");
 });
 
 test("any canonical value is read back, and with any byte changed it is another value or refused", () => {
