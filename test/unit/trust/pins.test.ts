@@ -7,6 +7,7 @@ import {
   parseToken,
   rootPinOf,
 } from "../../../src/trust/pins.ts";
+import { digestOfJson } from "../../../src/trust/digest.ts";
 import { codeOf } from "../../support/refusals.ts";
 import { bundleOf, CLUSTER, newKeys, newSigner } from "../../support/trust.ts";
 
@@ -56,4 +57,20 @@ test("a root pin stands for the set of keys and the threshold, not for their ord
   expect(rootPinOf({ ...root, threshold: 1 })).not.toBe(pin);
   expect(rootPinOf({ ...root, keys: root.keys.slice(1) })).not.toBe(pin);
   expect(rootPinOf({ ...root, keys: [...root.keys.slice(1), newSigner().record] })).not.toBe(pin);
+});
+
+test.each([
+  ["a CA pin with a character before it", { caPin: `0${token.caPin}` }],
+  ["a root pin with a character behind it", { rootPin: `${token.rootPin}0` }],
+  ["a secret of 44 characters", { secret: "s".repeat(44) }],
+  ["a secret behind another character", { secret: `/${"s".repeat(43)}` }],
+  ["a secret before another character", { secret: `${"s".repeat(43)}/` }],
+])("a token with %s is refused", (_, changes) => {
+  expect(codeOf(() => parseToken(formatToken({ ...token, ...changes })))).toBe("INVALID_INPUT");
+});
+
+test("a root pin is the hash of the threshold and of the keys in the order of their ids", () => {
+  const { root } = bundleOf(newKeys());
+  const keys = root.keys.toSorted((one, other) => one.key_id.localeCompare(other.key_id));
+  expect(rootPinOf(root)).toBe(digestOfJson({ keys, threshold: 2 }).slice("sha256:".length));
 });

@@ -7,10 +7,10 @@ import { ScopeType } from "../../../src/core/snapshot/scopes.ts";
 import { canonicalBytes } from "../../../src/trust/canonical-json.ts";
 import { digestOf } from "../../../src/trust/digest.ts";
 import { decodeFrame } from "../../../src/trust/frame.ts";
-import { sealContent } from "../../../src/trust/sealed-content.ts";
-import { signSnapshot, type SnapshotDraft } from "../../../src/trust/snapshot.ts";
+import { isSealed, sealContent } from "../../../src/trust/sealed-content.ts";
+import { signSnapshot, signSnapshotHeaders, type SnapshotDraft } from "../../../src/trust/snapshot.ts";
 import { CONTENTS, ORGANIZATION } from "../../support/trust-contents.ts";
-import { codeOf } from "../../support/refusals.ts";
+import { codeOf, refusalOf } from "../../support/refusals.ts";
 import { bundleOf, CLUSTER, HOUR_MS, newKeys, NODE, NOW } from "../../support/trust.ts";
 
 const keys = newKeys();
@@ -99,4 +99,46 @@ test("co-signers are named in the header; root keys sign without that", () => {
   const signed = signSnapshot(bundle, [keys.roots[0], keys.roots[1]]);
   expect(signed.header).not.toHaveProperty("co_signer_key_ids");
   expect(decodeFrame(signed.frame).signatures).toHaveLength(2);
+});
+
+test("a refused content is named by its scope, and by the field, the path or the size that is at fault", () => {
+  const detailOf = (content: Json) => refusalOf(() => sealContent("peer_directory", content)).detail;
+  expect(detailOf({ users: [] })).toEqual({ scope: "peer_directory", field: "content" });
+  const address = `${["AKIA", "IOSFODNN7EXAMPLE"].join("")}:1`;
+  const peer = { ...(CONTENTS.peer_directory["peers"] as object[])[0], address };
+  expect(detailOf({ peers: [peer] })).toEqual({ scope: "peer_directory", path: "content.peers.0.address" });
+});
+
+test.each<[string, Json]>([
+  ["null", null],
+  ["a text", "bytes"],
+  ["an object without bytes", {}],
+  ["an object whose bytes are a text", { bytes: "x" }],
+])("%s is not sealed", (_, content) => {
+  expect(isSealed(content)).toBe(false);
+});
+
+test("a sealed content is sealed", () => {
+  expect(isSealed(sealContent("peer_directory", CONTENTS.peer_directory))).toBe(true);
+});
+
+test("a snapshot is refreshed after half of its life, and is about nothing unless its draft says so", () => {
+  const draft: SnapshotDraft = {
+    snapshotId: SnapshotId.parse("55555555-5555-4555-8555-555555555555"),
+    clusterId: CLUSTER,
+    subject: NODE,
+    scope: "service_assignment",
+    roles: [],
+    version: 1,
+    epoch: 1,
+    issuedAt: NOW,
+    lifetimeMs: 2 * HOUR_MS,
+    content: { assignments: [] },
+  };
+  const { header, frame } = signSnapshot(draft, [keys.online]);
+  expect(header).toMatchObject({ refresh_after: new Date(NOW + HOUR_MS).toISOString(), scope_ids: [] });
+  const bytes = decodeFrame(frame).header;
+  expect(signSnapshotHeaders([bytes], [keys.online])).toEqual([
+    canonicalBytes(decodeFrame(frame).signatures),
+  ]);
 });
