@@ -16,7 +16,7 @@ const job: UpgradeJob = {
   direction: "forward",
   attempt: 2,
   artifact: {
-    name: "hello" as UpgradeJob["artifact"]["name"],
+    name: "hello",
     version: Version.parse("2.0.0"),
     fingerprint: fingerprint("new"),
     url: "https://origin.example/new",
