@@ -430,7 +430,7 @@ export const SERVER = ofLayer("server", [
   },
   {
     id: "server-proven-time",
-    file: "src/server/clock/watch.ts",
+    file: "src/server/clock/agreement.ts",
     find: "absence: absenceIn(rows),",
     replace: "absence: null,",
     change: "a start after a long absence signs at once",

@@ -5,14 +5,14 @@ import { LIMITS } from "../../src/core/limits.ts";
 import { isOnTarget } from "../../src/core/rollout/draft.ts";
 import type { ErrorCode } from "../../src/core/error-codes.ts";
 import { GIVEN_UP_CODES, isGivenUp } from "../../src/core/rollout/late.ts";
+import type { ReportRow } from "../../src/core/rollout/rows.ts";
 import { isActive, isSettled } from "../../src/core/rollout/states.ts";
 import type { NodeRow } from "../support/rollouts/created-rows.ts";
 import type { RolloutTable } from "../support/rollouts/rollout-table.ts";
 import { holds } from "./violation.ts";
 import { gatesHold, type Step } from "./watch-gates.ts";
 
-/** Advances the rollout once and looks at what the step did. */
-/** `slackMs`: a clock that is corrected shortens a wait by so much at most. */
+/** Advances the rollout once and looks at what the step did. `slackMs`: a corrected clock shortens a wait by so much at most. */
 export function watchedStep(table: RolloutTable, slackMs = 0): (now: number) => void {
   let last: number | null = null;
   let hasMore = false;
@@ -26,9 +26,12 @@ export function watchedStep(table: RolloutTable, slackMs = 0): (now: number) => 
     const applied = table.consumed.length;
     for (const { commandId, body } of table.unreadReports())
       if (body.kind === "verdict") heard.add(commandId);
-    const late = new Set(table.unreadReports().map(({ commandId }) => commandId));
+    const unread = table.unreadReports();
+    const late = new Set(unread.map(({ commandId }) => commandId));
+    const held = new Set(unread.filter(isFailedWayBack).map(({ nodeId }) => nodeId));
     const decision = table.advance(now);
-    const isLate = (node: NodeRow): boolean => isGivenUp(node) && late.has(node.commandId!);
+    const isLate = (node: NodeRow): boolean =>
+      isGivenUp(node) && (late.has(node.commandId!) || held.has(node.nodeId));
     const batchBefore = rollout.currentBatch;
     const step = { before, batchBefore, commandsBefore, table, decision, isLate, now };
     if (isIdle) idle(decision);
@@ -51,6 +54,10 @@ export function watchedStep(table: RolloutTable, slackMs = 0): (now: number) => 
     if (rollout.status !== "rolled_back" && decision.rollout.status === "rolled_back") allBack(table);
   };
 }
+
+/** It counts whichever attempt of its node it belongs to. */
+const isFailedWayBack = ({ body }: ReportRow): boolean =>
+  body.kind === "verdict" && body.verdict === "FAILED_ROLLBACK";
 
 function idle({ nodes, launches, launchBatch, events }: RolloutDecision): void {
   const quiet = nodes.length + launches.length + events.length === 0 && launchBatch === null;

@@ -22,7 +22,7 @@ export function applyReports(draft: Draft, reports: readonly ReportRow[], now: n
 function takeReport(draft: Draft, report: ReportRow, now: number): ReportOutcome {
   const node = draft.nodes.get(report.nodeId);
   if (node === undefined) return "unknown_node";
-  if (node.commandId !== report.commandId) return "superseded";
+  if (node.commandId !== report.commandId && !isStillHeld(node, report)) return "superseded";
   if (node.status === "in_progress") {
     if (node.phase === "VERIFYING") return "repeated";
     applyReport(draft, node, report);
@@ -34,6 +34,10 @@ function takeReport(draft: Draft, report: ReportRow, now: number): ReportOutcome
   settleLate(draft, node, report, now);
   return "applied";
 }
+
+/** A machine whose way back failed takes no command until a person has looked: an attempt that said nothing changed nothing. */
+const isStillHeld = (node: DraftNode, { body }: ReportRow): boolean =>
+  isGivenUp(node) && body.kind === "verdict" && body.verdict === "FAILED_ROLLBACK";
 
 function settleLate(draft: Draft, node: DraftNode, report: ReportRow, now: number): void {
   if (report.body.kind === "verdict" && report.body.verdict === "COMPLETED")

@@ -5,6 +5,7 @@ import { LIMITS } from "../../../src/core/limits.ts";
 import { PREVIOUS, TARGET, type TableWish } from "../../support/rollouts/created-rows.ts";
 import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 import {
+  advanceAll,
   atWork,
   COMPLETED,
   everyoneReports,
@@ -63,6 +64,23 @@ describe("ROLL-29: a verdict that comes after its node was given up", () => {
     table.heartbeat(nodeOf(table).nodeId, due, { applicationHealth: "critical" });
     table.advance(due);
     expect(nodeOf(table)).toMatchObject({ status: "in_progress", direction: "reverse" });
+  });
+
+  test("FAILED_ROLLBACK of an attempt before counts while the newest attempt has said nothing", () => {
+    const table = givenUp();
+    const first = nodeOf(table).commandId!;
+    table.signal("retry");
+    advanceAll(table, GIVEN_UP + 1);
+    const again = nodeOf(table).commandId!;
+    expect(again).not.toBe(first);
+    const later = GIVEN_UP + 2 * LIMITS.commandLifetimeMs;
+    advanceAll(table, later);
+    expect(nodeOf(table)).toMatchObject({ status: "failed", errorCode: "TIMEOUT", commandId: again });
+    table.report(nodeOf(table).nodeId, later, FAILED, first);
+    table.report(nodeOf(table).nodeId, later, FAILED_ROLLBACK, first);
+    const { answeredReports } = table.advance(later + 1);
+    expect(answeredReports.map(({ outcome }) => outcome)).toEqual(["superseded", "applied"]);
+    expect(nodeOf(table)).toMatchObject({ status: "failed_rollback", stands: "unknown" });
   });
 
   test("COMPLETED settles a node of a rollout that has ended, and the ending stays", () => {
