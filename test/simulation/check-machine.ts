@@ -59,8 +59,9 @@ function unknownOf(node: NodeRow, machine: Machine): readonly Standing[] {
   }
   switch (errorCode) {
     case "COMPENSATION_FAILED":
-      return verdict === "FAILED_ROLLBACK" ? ["broken"] : [];
+      return ["broken"]; // whichever attempt it was that said so
     case "NODE_STEP_FAILED": // a way back that was not launched found it on the new version
+      if (verdict === "COMPLETED") return [direction === "forward" ? "target" : "previous"];
       return node.status === "failed_rollback" ? ["target"] : foundOn(node);
     case "NODE_SILENT":
     case "GIVEN_UP":

@@ -95,6 +95,8 @@ function thresholdHolds({ before, table, decision }: Step, batch: number): void 
   const settled = table.nodes.map((node, index) => {
     const was = before[index]!;
     const began = node.status === "in_progress" && was.status !== "in_progress";
+    // A retry that was asked for in this step took the failure back before the gate.
+    if (began && was.status === "failed") return { ...was, retryRequested: true };
     return began || was.status === "pending" || was.retryRequested ? was : node;
   });
   const fresh = failuresOf(settled) - decision.rollout.acknowledgedFailures;

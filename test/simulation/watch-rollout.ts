@@ -137,7 +137,8 @@ function oneAtATime({ before, commandsBefore, table, decision }: Step): void {
 function givenUp({ before, table, decision, now }: Step, heard: ReadonlySet<string | null>): void {
   for (const { nodeId, stands, errorCode } of decision.nodes) {
     if (stands !== "unknown" || !GIVEN_UP_CODES.includes(errorCode as ErrorCode)) continue;
-    const { commandId } = before.find((node) => node.nodeId === nodeId)!;
+    const { commandId, status } = before.find((node) => node.nodeId === nodeId)!;
+    if (status !== "in_progress") continue; // it was given up by an earlier step
     const rule = "every node ends in the state of its machine";
     holds(!heard.has(commandId), rule, `${nodeId} was given up although it had answered`);
     const heardMs = now - table.availableSince();

@@ -4,6 +4,7 @@ import { incidentOfGivenUp } from "./incidents.ts";
 import { noteRetry } from "./retry-gate.ts";
 import type { SignalRow, Why } from "./rows.ts";
 import { DRIVE_ACTOR } from "./silence.ts";
+import { afterReconnect } from "./wake.ts";
 
 /**
  * Failed nodes wait for another attempt, which goes through the batches, limits and gates of the first. One in
@@ -27,12 +28,23 @@ export function applySkip(draft: Draft, { nodeId }: SignalRow): boolean {
  * Without a node: every silent one. A node at work fails, and its verdict settles it when it comes after all (ROLL-29).
  * One that was revoked ends whether it has begun or not: no command is signed for it any more.
  */
-export function applyGiveUp(draft: Draft, signal: SignalRow): boolean {
+export function applyGiveUp(draft: Draft, signal: SignalRow, now: number): boolean {
   const named = signal.nodeId === null ? undefined : draft.nodes.get(signal.nodeId);
   const nodes =
     signal.nodeId === null ? draft.atWork().filter(({ silentSince }) => silentSince !== null) : [named];
-  return nodes.filter((node) => node !== undefined && endNode(draft, node, whyOf(node, signal))).length > 0;
+  return (
+    nodes.filter(
+      (node) =>
+        node !== undefined &&
+        !isTooEarly(draft, node, signal, now) &&
+        endNode(draft, node, whyOf(node, signal)),
+    ).length > 0
+  );
 }
+
+/** Nobody's word, and from before an absence of the control plane: its agent gets the time to reconnect. */
+const isTooEarly = (draft: Draft, { isRevoked }: DraftNode, { actor }: SignalRow, now: number): boolean =>
+  actor === DRIVE_ACTOR && !isRevoked && now < afterReconnect(now, draft.availableSince);
 
 function endNode(draft: Draft, node: DraftNode, why: Why): boolean {
   if (node.status === "in_progress" && !draft.hasAnswered(node)) {

@@ -58,7 +58,7 @@ function apply(draft: Draft, signal: SignalRow, now: number): boolean {
     case "skip":
       return applySkip(draft, signal);
     case "give_up":
-      return applyGiveUp(draft, signal);
+      return applyGiveUp(draft, signal, now);
     default:
       return unreachable(kind);
   }

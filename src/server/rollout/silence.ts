@@ -5,7 +5,8 @@
  * 1. One replica looks at a time; the others find the lock taken and go.
  * 2. Signals before marks: a signal waits for the step that holds its rollout, and a mark that waited for that step
  *    while the step waits for the marked row would be a deadlock. Rows that a step holds are left for the next look.
- * 3. One signal per command: a node that is launched again is listened to anew.
+ * 3. One signal per command and presence of the control plane: a node that is launched again is listened to anew, and a
+ *    step drops a signal from before an absence.
  */
 import { randomUUID } from "node:crypto";
 import { availableSince } from "../../core/health/watch.ts";
@@ -51,6 +52,7 @@ export async function watchSilence(db: Database, at?: number, most = SILENCES_MA
     const givenUp = await giveUp(
       tx,
       over.map(({ node }) => node),
+      listening.availableSince,
     ); // (2)
     const changed = judged.filter(
       ({ node, silence }) => (silence.kind === "silent") !== (node.silent_since !== null),
@@ -90,7 +92,7 @@ const loadListened = (tx: Transaction, now: number, most: number): Promise<Liste
   order by rn.silent_since is not null and judged.is_silent and not judged.is_over
   limit ${most}`;
 
-async function giveUp(tx: Transaction, nodes: readonly Listened[]): Promise<number> {
+async function giveUp(tx: Transaction, nodes: readonly Listened[], since: number): Promise<number> {
   if (nodes.length === 0) return 0;
   const signals = nodes.map(({ rollout_id, node_id, command_id, node_silence_max_ms }) => ({
     rollout_id,
@@ -98,7 +100,7 @@ async function giveUp(tx: Transaction, nodes: readonly Listened[]): Promise<numb
     node_id,
     actor: DRIVE_ACTOR,
     reason: `no heartbeat for ${node_silence_max_ms / 1000} s (node_silence_max)`,
-    idempotency_key: `${rollout_id}:silence:${command_id}`, // (3)
+    idempotency_key: `${rollout_id}:silence:${command_id}:${since}`, // (3)
   }));
   const stored = await tx`
     insert into rollout_signals ${tx(signals)} on conflict (idempotency_key) do nothing returning 1`;

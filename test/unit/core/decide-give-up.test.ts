@@ -1,5 +1,6 @@
 // Nodes that do not answer are given up (ROLL-30): by an operator, after `node_silence_max`, or because they were revoked.
 import { describe, expect, test } from "vitest";
+import { LIMITS } from "../../../src/core/limits.ts";
 import { DRIVE_ACTOR } from "../../../src/core/rollout/silence.ts";
 import type { RolloutTable } from "../../support/rollouts/rollout-table.ts";
 import {
@@ -38,6 +39,20 @@ describe("a node that is given up", () => {
       errorMessage: "ann gave it up: machine is off",
     });
     expect(table.rollout()).toMatchObject({ status: "running", currentBatch: 1 });
+  });
+
+  test("ROLL-30: for its silence before an absence of the control plane gets the time to reconnect first", () => {
+    const table = twoAtWork();
+    const [node] = atWork(table);
+    const back = T0 + 3_600_000;
+    table.signal("give_up", null, node, DRIVE_ACTOR);
+    table.cameBack(back);
+    table.advance(back + 1);
+    expect(table.consumed.at(-1)).toMatchObject({ kind: "give_up", applied: false });
+    expect(table.nodes[0]).toMatchObject({ status: "in_progress" });
+    table.signal("give_up", null, node, DRIVE_ACTOR);
+    table.advance(back + LIMITS.reconnectGraceMs);
+    expect(table.nodes[0]).toMatchObject({ status: "failed", errorCode: "NODE_SILENT" });
   });
 
   test("ROLL-30: on its way back ends in failed_rollback with an incident, and the rollback goes on", () => {
