@@ -43,11 +43,18 @@ function expectedOf(node: NodeRow, machine: Machine): readonly Standing[] {
       return ["target"];
     case "failed":
     case "failed_rollback":
-      return stands === "target" || stands === "previous" ? [stands] : unknownOf(node, machine); // (1)
+      if (stands !== "target" && stands !== "previous") return unknownOf(node, machine);
+      return isVerdictLost(node, machine) ? [stands, "broken"] : [stands]; // (1)
     default:
       return unreachable(status);
   }
 }
+
+/** It was found there by a heartbeat after it was given up. The disk that held its verdict of a failed way back was lost. */
+const isVerdictLost = (node: NodeRow, machine: Machine): boolean =>
+  isGivenUp(node) &&
+  machine.verdictOn(node.commandId!) === "FAILED_ROLLBACK" &&
+  !machine.hasSent(node.commandId!);
 
 /** (2) */
 function unknownOf(node: NodeRow, machine: Machine): readonly Standing[] {

@@ -195,6 +195,7 @@ describe("with the control plane and its online key stolen", () => {
     const { id: rolloutId, intent } = components[0]!.rollout;
     const cancelled = await lab.operator.fairlead("group", "cancel", id);
     expect(cancelled.out).toContain("1 of its components signed as called off");
+    await eventually("the group has ended", async () => (await lab.operator.group(id)).ended_at !== null);
     await stolen.lie(lieTo(named, { rolloutId, target: v2, intentDigest: intent!.digest }));
     await expectRefusal(named, "INTENT_SERIAL_OLD");
   });

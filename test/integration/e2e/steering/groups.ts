@@ -130,7 +130,7 @@ export function groups(lab: () => Lab): void {
       expect(await versions()).toEqual(["2.0.0", "4.0.0"]);
       const [front, back] = ended.components.map(({ rollout }) => Date.parse(rollout.ended_at!));
       expect(back!).toBeLessThan(front!);
-      expect(await ask(id, "rollback")).toMatchObject({ status: 409, code: "ILLEGAL_TRANSITION" });
+      expect(await ask(id, "rollback")).toMatchObject({ status: 409, code: "NOTHING_TO_ROLL_BACK" });
     });
   });
 }
