@@ -219,7 +219,8 @@ test("ROLL-30: a node that does not answer is given up by its own button, and th
   await press(panel.getByRole("button", { name: "Give up" }), "the machine is in a box");
   await panel.getByText("GIVEN_UP", { exact: true }).waitFor(patient);
   await panel.getByText(/gave it up: the machine is in a box/).waitFor(patient);
-  expect(await panel.getByRole("button", { name: "Give up" }).isDisabled()).toBe(true); // it is not at work any more
+  // It is not at work any more.
+  await expect.poll(() => panel.getByRole("button", { name: "Give up" }).isDisabled(), patient).toBe(true);
 
   await fleet.passSilence(id);
   await expect.poll(() => button("Give up silent").isEnabled(), patient).toBe(true);
@@ -238,7 +239,7 @@ test("ROLL-30: a node that does not answer is given up by its own button, and th
   await byKeyboard("Give up silent", "the rack is dark");
   await status("Paused");
   await page.getByText("the rack is dark").first().waitFor(patient);
-  expect(await button("Give up silent").isDisabled()).toBe(true);
+  await expect.poll(() => button("Give up silent").isDisabled(), patient).toBe(true); // counted with the next news
   expect(complaints).toEqual([]);
 });
 
