@@ -1,6 +1,5 @@
 /** One agent: enrolls once, then polls, applies, upgrades, reports and beats until told to stop. */
 import { LIMITS } from "../core/limits.ts";
-import { REVOKES_BYTES, type PollRequest } from "../core/protocol/agent-api.ts";
 import { sleep, type Clock } from "../host/clock.ts";
 import { nodeFileSystem, type FileSystemPort } from "../host/file-system-port.ts";
 import { ensureDirectory } from "../host/files.ts";
@@ -15,7 +14,7 @@ import { identify } from "./identity/identify.ts";
 import { keepRenewed } from "./identity/renew.ts";
 import { renewByProof } from "./identity/renew-by-proof.ts";
 import { folderOf, type Identity } from "./identity/store.ts";
-import { openLink } from "./link/link.ts";
+import { openLink, type PollQuestion } from "./link/link.ts";
 import { namedReplicas } from "./link/named-replicas.ts";
 import { openOutbox } from "./link/outbox.ts";
 import { openPrograms, stateDirOf } from "./programs/open.ts";
@@ -93,14 +92,13 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
     start: (pending) => runner.start(pending, signal),
   });
 
-  const request = (wait_ms: number): PollRequest => ({
+  const request = (wait_ms: number): PollQuestion => ({
     have: snapshots.versions(),
     command_mark: ledger.mark(),
     intent_serials: ledger.serials(),
     head_issued_at: snapshots.headIssuedAt(),
     resync: snapshots.resync(),
     wait_ms,
-    capabilities: [REVOKES_BYTES],
   });
 
   /** Answers whether to go on at once. */

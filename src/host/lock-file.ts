@@ -15,7 +15,7 @@ import { readJsonIfThere, writeJsonDurable } from "./files.ts";
 import { nodeFileSystem } from "./file-system-port.ts";
 import { identityOf, isAlive, ProcessIdentity } from "./process-identity.ts";
 
-const Claim = z.strictObject({ holder: ProcessIdentity.nullable() });
+const Claim = z.object({ holder: ProcessIdentity.nullable() });
 
 export type Lock =
   | { readonly kind: "acquired"; release(): Promise<void> }

@@ -13,7 +13,7 @@ import { sleep } from "./clock.ts";
 import { errnoOf } from "./file-errors.ts";
 
 /** `startTime` is opaque: on Linux the boot and the ticks since, so that a reboot cannot bring it back. */
-export const ProcessIdentity = z.strictObject({
+export const ProcessIdentity = z.object({
   pid: z.int().positive(),
   startTime: z.string().min(1).max(100),
 });

@@ -8,6 +8,9 @@ import type { SourceFile } from "./repository.ts";
 const SWITCHED_OFF = /\.(?:skip|only|todo|skipIf|runIf|fails)\b(?=\s*[(.])/g;
 const ASSERTION = /\bexpect\s*[(.]|\bassert\w*\s*[(.]/;
 
+/** Switched off where the history is cut off; CI fails on every skip. */
+const NEEDS_HISTORY = "test/integration/compat/earlier-agent-and-server.test.ts";
+
 /** A contract's test file only names its adapter: the suite that it imports may hold the assertions. */
 function assertsNothing(file: SourceFile, others: readonly SourceFile[]): boolean {
   const code = withoutComments(file.text);
@@ -34,7 +37,9 @@ const withoutStrings = (text: string): string => text.replaceAll(/"(?:\\.|[^"\\\
 test("every test file asserts something, and none of its tests is switched off", () => {
   const files = sourcesLike("test/**/*.ts");
   expect(files.some(({ path }) => path.endsWith(".test.ts"))).toBe(true);
-  expect(problemsOf(files)).toEqual([]);
+  const problems = problemsOf(files);
+  expect(problems.filter((problem) => !problem.startsWith(NEEDS_HISTORY))).toEqual([]);
+  expect(problems).toEqual([expect.stringMatching(/: \.skipIf$/)]);
 });
 
 test("a test without an assertion and a test that is switched off are found", () => {

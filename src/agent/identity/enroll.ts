@@ -31,7 +31,7 @@ import { generateNodeKey, requestFor } from "./csr.ts";
 import type { Identity } from "./store.ts";
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const PendingKey = z.strictObject({ private_key: z.string() });
+const PendingKey = z.object({ private_key: z.string() });
 
 export interface Enrolled {
   readonly identity: Identity;

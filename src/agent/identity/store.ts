@@ -6,7 +6,7 @@ import { NodeRole } from "../../core/snapshot/scopes.ts";
 import { RootSet } from "../../core/snapshot/trust-bundle.ts";
 import { ensureDirectory, readJsonIfThere, writeJsonDurable } from "../../host/files.ts";
 
-export const Identity = z.strictObject({
+export const Identity = z.object({
   node_id: NodeId,
   cluster_id: ClusterId,
   agent_url: z.url(),

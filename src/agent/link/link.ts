@@ -11,16 +11,20 @@ import {
   type PollRequest,
   type ReportRequest,
 } from "../../core/protocol/agent-api.ts";
+import { CAPABILITIES, PROTOCOL } from "../../core/protocol/agent-protocol.ts";
 import { withStorableText } from "../../core/text.ts";
-import { jsonOf, type HttpRequest, type HttpTarget } from "../../host/bounded-http.ts";
+import { jsonOf, type HttpTarget } from "../../host/bounded-http.ts";
 import type { Identity } from "../identity/store.ts";
-import { createHeartbeatFallback, createPollFallback } from "./older-server.ts";
-import { openReplicas } from "./replicas.ts";
+import { olderHeartbeat, olderReports } from "./older-server.ts";
+import { openReplicas, type ReplicaRequest } from "./replicas.ts";
 
 const PAGE_BYTES_MAX = 256 * 1024;
 
+/** The link itself says which protocol it speaks. */
+export type PollQuestion = Omit<PollRequest, "protocol" | "capabilities">;
+
 export interface Link {
-  poll(request: PollRequest, signal: AbortSignal): Promise<PollResponse | null>;
+  poll(request: PollQuestion, signal: AbortSignal): Promise<PollResponse | null>;
   heartbeat(heartbeat: Heartbeat, signal: AbortSignal): Promise<void>;
   /** Null: an older control plane, which answers nothing when it took all of them. */
   report(request: ReportRequest, signal: AbortSignal): Promise<ReceivedAnswers | null>;
@@ -46,22 +50,19 @@ export function openLink(
     lot: shuffled,
   });
   const { send } = replicas;
-  const post = (path: string, json: unknown, more: HttpRequest = {}) =>
+  const post = (path: string, json: unknown, more: ReplicaRequest = {}) =>
     send(path, { method: "POST", json: withStorableText(json), ...more });
-
-  const withHeartbeat = createHeartbeatFallback();
-  const withPoll = createPollFallback();
 
   return {
     async poll(request, signal) {
       const timeoutMs = request.wait_ms + 10_000;
-      const response = await withPoll(request, (accepted) =>
-        post("/agent/v1/poll", accepted, {
-          signal,
-          timeoutMs,
-          maxResponseBytes: LIMITS.pollAnswerBytesMax,
-        }),
-      );
+      const older = { ...request, capabilities: [...CAPABILITIES] };
+      const response = await post("/agent/v1/poll", { ...older, protocol: PROTOCOL } satisfies PollRequest, {
+        signal,
+        timeoutMs,
+        maxResponseBytes: LIMITS.pollAnswerBytesMax,
+        olderJson: withStorableText(older),
+      });
       if (response.status === 204) return null;
       const parsed = PollResponse.safeParse(jsonOf(response));
       if (!parsed.success)
@@ -69,18 +70,13 @@ export function openLink(
       return parsed.data;
     },
     async heartbeat(heartbeat, signal) {
-      await withHeartbeat(heartbeat, async (accepted) => {
-        await post("/agent/v1/heartbeat", accepted, { signal });
-      });
+      const olderJson = withStorableText(olderHeartbeat(heartbeat));
+      await post("/agent/v1/heartbeat", heartbeat, { signal, olderJson });
     },
     async report(request, signal) {
-      let answers: ReceivedAnswers | null = null;
-      const send = async (heartbeat: Heartbeat | null): Promise<void> => {
-        const response = await post("/agent/v1/reports", { ...request, heartbeat }, { signal });
-        answers = response.status === 204 ? null : answersIn(jsonOf(response));
-      };
-      await (request.heartbeat === null ? send(null) : withHeartbeat(request.heartbeat, send));
-      return answers;
+      const olderJson = withStorableText(olderReports(request));
+      const response = await post("/agent/v1/reports", request, { signal, olderJson });
+      return response.status === 204 ? null : answersIn(jsonOf(response));
     },
     async blob(digest) {
       const response = await send(`/agent/v1/blobs/${digest}`, {

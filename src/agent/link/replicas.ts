@@ -6,6 +6,8 @@
  * 2. Whoever is left is left by every request: one that still waits there would wait for nothing.
  * 3. The one that answered is kept. Agents choose their next one by lot, so that a lost replica's share spreads.
  * 4. After a 429 no request of any kind is sent before the time in Retry-After has passed.
+ * 5. A control plane of before a key of a message refuses the whole message. It gets the older form of it, and the later
+ *    ones of that kind at once in that form, until the connection is made anew: it may have been upgraded meanwhile.
  */
 import { FairleadError } from "../../core/errors.ts";
 import {
@@ -18,8 +20,13 @@ import {
 import { sleep, systemClock, type Clock } from "../../host/clock.ts";
 import { retryAfterMs, serverError } from "./server-error.ts";
 
+export interface ReplicaRequest extends HttpRequest {
+  /** The message without the keys that an older control plane refuses. */
+  readonly olderJson?: unknown;
+}
+
 export interface Replicas {
-  send(path: string, request: HttpRequest): Promise<HttpResponse>;
+  send(path: string, request: ReplicaRequest): Promise<HttpResponse>;
   close(): void;
 }
 
@@ -39,6 +46,8 @@ const CONNECT_TIMEOUT_MS = 3_000;
 interface Connection {
   readonly client: HttpClient;
   readonly left: AbortController;
+  /** Paths at which the newer form was refused. */
+  readonly older: Set<string>;
 }
 
 export function openReplicas({
@@ -64,6 +73,7 @@ export function openReplicas({
         ...(undated === undefined ? {} : { undated }),
       }),
       left: new AbortController(),
+      older: new Set<string>(),
     };
     connections.set(origin, made);
     return made;
@@ -76,15 +86,38 @@ export function openReplicas({
     connection.client.close();
   }
 
-  async function sendTo(origin: string, path: string, request: HttpRequest): Promise<HttpResponse> {
-    const connection = connectionTo(origin);
+  async function exchange(connection: Connection, path: string, request: HttpRequest): Promise<HttpResponse> {
     const { left } = connection;
     const signal =
       request.signal === undefined ? left.signal : AbortSignal.any([request.signal, left.signal]);
+    const response = await connection.client.request(path, { ...request, signal });
+    heldUntil = Math.max(heldUntil, clock.monotonic() + retryAfterMs(response)); // (4)
+    if (response.status >= 300) throw serverError(response);
+    return response;
+  }
+
+  /** Invariant 5. */
+  async function inFormOf(
+    connection: Connection,
+    path: string,
+    { olderJson, ...request }: ReplicaRequest,
+  ): Promise<HttpResponse> {
+    const older = { ...request, json: olderJson };
+    if (olderJson !== undefined && connection.older.has(path)) return exchange(connection, path, older);
     try {
-      const response = await connection.client.request(path, { ...request, signal });
-      heldUntil = Math.max(heldUntil, clock.monotonic() + retryAfterMs(response)); // (4)
-      if (response.status >= 300) throw serverError(response);
+      return await exchange(connection, path, request);
+    } catch (error) {
+      if (olderJson === undefined || !isRefusedForm(error)) throw error;
+      const response = await exchange(connection, path, older);
+      connection.older.add(path);
+      return response;
+    }
+  }
+
+  async function sendTo(origin: string, path: string, request: ReplicaRequest): Promise<HttpResponse> {
+    const connection = connectionTo(origin);
+    try {
+      const response = await inFormOf(connection, path, request);
       current = origin; // (3)
       return response;
     } catch (error) {
@@ -120,6 +153,8 @@ export function openReplicas({
   };
 }
 
+const isRefusedForm = (error: unknown): boolean =>
+  error instanceof FairleadError && error.code === "INVALID_INPUT";
 const AWAY = new Set(["UNREACHABLE", "TIMEOUT", "NOT_READY"]);
 const isAway = (error: unknown): boolean => error instanceof FairleadError && AWAY.has(error.code);
 /** One that fails by itself may have company that does not. */

@@ -8,6 +8,7 @@
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
 import { Digest } from "../../core/ids.ts";
+import type { Json } from "../../core/json.ts";
 import { writeJsonDurable, readJsonIfThere } from "../../host/files.ts";
 import type { FileSystemPort } from "../../host/file-system-port.ts";
 import { canonicalBytes } from "../../trust/canonical-json.ts";
@@ -15,9 +16,10 @@ import { digestOf } from "../../trust/digest.ts";
 import type { Layout } from "./layout.ts";
 import { EMPTY_STATE, State } from "./state.ts";
 
-const StateFile = z.strictObject({ digest: Digest, state: State });
+/** The digest is of what is written, also of keys that a newer agent wrote and this one does not know. */
+const StateFile = z.object({ digest: Digest, state: z.json() });
 
-const sealed = (state: State) => ({ digest: digestOf(canonicalBytes(state)), state });
+const sealed = (state: Json) => ({ digest: digestOf(canonicalBytes(state)), state });
 
 /** Codes: INVALID_INPUT when both copies are damaged. */
 export async function readState({ state, stateCopy }: Layout, fs: FileSystemPort): Promise<State> {
@@ -47,8 +49,9 @@ async function readSealed(path: string, fs: FileSystemPort): Promise<Read> {
   try {
     const file = await readJsonIfThere(path, StateFile, fs);
     if (file === undefined) return { kind: "missing" };
-    const whole = sealed(file.state).digest === file.digest; // (2)
-    return whole ? { kind: "whole", state: file.state } : { kind: "damaged" };
+    if (sealed(file.state).digest !== file.digest) return { kind: "damaged" }; // (2)
+    const state = State.safeParse(file.state);
+    return state.success ? { kind: "whole", state: state.data } : { kind: "damaged" };
   } catch (error) {
     if (error instanceof FairleadError && error.code === "INVALID_INPUT") return { kind: "damaged" };
     throw error;

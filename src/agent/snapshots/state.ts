@@ -27,12 +27,12 @@ export const FrameRef = SnapshotVersion.extend({
   refresh_after: Instant,
   /** Of a trust bundle: by whom it was believed, and in which epoch it found the node. */
   believed_by: z
-    .strictObject({ root: RootSet, epoch: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullable() })
+    .object({ root: RootSet, epoch: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullable() })
     .optional(),
 });
 export type FrameRef = z.infer<typeof FrameRef>;
 
-const ScopeState = z.strictObject({
+const ScopeState = z.object({
   accepted: SnapshotVersion.nullable(), // (1)
   active: FrameRef.nullable(),
   /** The one that was active before: what is left when the active file is damaged. */
@@ -43,7 +43,7 @@ const ScopeState = z.strictObject({
 });
 export type ScopeState = z.infer<typeof ScopeState>;
 
-export const State = z.strictObject({
+export const State = z.object({
   /** The token that made this identity: another one means that an operator enrolled the machine anew. */
   enrollment: Digest.nullable(),
   floor: Instant.nullable(), // (2)

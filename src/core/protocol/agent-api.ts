@@ -3,6 +3,8 @@
  *
  * 1. Every field that a node sends has a bound and a type that PostgreSQL and JSON can hold: text is `LongText`, time is
  *    `Instant`, a number has a minimum and a maximum. test/tidy/agent-messages.test.ts walks these schemas.
+ * 2. Readers ignore keys that they do not know: agent and server are upgraded one after the other. Writers send nothing
+ *    that the other side does not read (`agent-protocol.ts`).
  */
 import { z } from "zod";
 import { ClusterId, CommandId, Digest, Instant, NodeId, ProfileId, Uuid, Version } from "../ids.ts";
@@ -11,18 +13,19 @@ import { SnapshotVersion } from "../snapshot/envelope.ts";
 import { NodeRole, ScopeType } from "../snapshot/scopes.ts";
 import { LongText } from "../text.ts";
 import { AgentVerdict, UpgradeProgress } from "../upgrade/phases.ts";
+import { Capabilities, Protocol } from "./agent-protocol.ts";
 import { MerkleProof } from "./intent.ts";
 
 const FrameBase64 = z.string().max(8 * 1024 * 1024);
 
-export const EnrollRequest = z.strictObject({
+export const EnrollRequest = z.object({
   secret: LongText(200).min(16),
   csr: LongText(8192),
   name: LongText(253),
 });
 export type EnrollRequest = z.infer<typeof EnrollRequest>;
 
-export const EnrollResponse = z.strictObject({
+export const EnrollResponse = z.object({
   node_id: NodeId,
   cluster_id: ClusterId,
   certificate_chain: z.string(),
@@ -33,12 +36,12 @@ export const EnrollResponse = z.strictObject({
 });
 export type EnrollResponse = z.infer<typeof EnrollResponse>;
 
-export const RenewRequest = z.strictObject({ csr: LongText(8192) });
+export const RenewRequest = z.object({ csr: LongText(8192) });
 /** Before the bytes of the new signing request, under the proof of a certificate that is out of its time. */
 export const RENEWAL_PROOF_DOMAIN = "fairlead/renewal/v1\n";
 
 /** For a node whose certificate has expired, or was dated by a clock that was ahead: TLS lets it in nowhere else. */
-export const RenewByProofRequest = z.strictObject({
+export const RenewByProofRequest = z.object({
   csr: LongText(8192),
   certificate: LongText(8192),
   /** Over domain and request, by the certificate's key. */
@@ -46,15 +49,12 @@ export const RenewByProofRequest = z.strictObject({
 });
 export type RenewByProofRequest = z.infer<typeof RenewByProofRequest>;
 
-export const RenewResponse = z.strictObject({ certificate_chain: z.string() });
+export const RenewResponse = z.object({ certificate_chain: z.string() });
 
 export const AppliedVersions = z.partialRecord(ScopeType, SnapshotVersion);
 export type AppliedVersions = z.infer<typeof AppliedVersions>;
 
-/** The agent reads heads that revoke artifacts and runs; one that does not say so gets heads without them. */
-export const REVOKES_BYTES = "revokes_bytes";
-
-export const PollRequest = z.strictObject({
+export const PollRequest = z.object({
   have: AppliedVersions,
   /** Highest command sequence that the agent holds durably. */
   command_mark: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
@@ -65,19 +65,19 @@ export const PollRequest = z.strictObject({
   /** Scopes whose increments were refused here: only a full snapshot helps. */
   resync: z.array(ScopeType).max(9).default([]),
   wait_ms: z.int().min(0).max(LIMITS.pollWaitMaxMs),
-  /** What the agent reads beyond the first form of signed content. Unknown ones are passed over. */
-  capabilities: z.array(LongText(50)).max(50).optional(),
+  protocol: Protocol.default(1),
+  capabilities: Capabilities.default([]),
 });
 export type PollRequest = z.infer<typeof PollRequest>;
 
-export const CommandDelivery = z.strictObject({
+export const CommandDelivery = z.object({
   command: FrameBase64,
   intent: FrameBase64.nullable(),
   proof: MerkleProof,
 });
 export type CommandDelivery = z.infer<typeof CommandDelivery>;
 
-export const PollResponse = z.strictObject({
+export const PollResponse = z.object({
   snapshots: z.array(FrameBase64).max(32),
   /** Applied after the snapshots; one whose base does not match makes the node ask for the full one. */
   increments: z.array(FrameBase64).max(32).default([]),
@@ -101,7 +101,7 @@ export const INSTANCE_ID_CHARS_MAX = 200;
 /** The most that systemd counts. */
 export const RESTARTS_MAX = 2 ** 32 - 1;
 
-export const Rejection = z.strictObject({
+export const Rejection = z.object({
   code: LongText(64),
   subject: LongText(200),
   reason: LongText(REASON_CHARS_MAX),
@@ -115,14 +115,14 @@ export const Rejection = z.strictObject({
 export type Rejection = z.infer<typeof Rejection>;
 
 /** A start that no control plane was asked about. */
-export const StartedAlone = z.strictObject({
+export const StartedAlone = z.object({
   at: Instant,
   /** Since when the authority of what was started had expired; null when it had not. */
   expired_since: Instant.nullable(),
 });
 export type StartedAlone = z.infer<typeof StartedAlone>;
 
-export const ProgramReport = z.strictObject({
+export const ProgramReport = z.object({
   chain_profile_id: ProfileId,
   application_health: z.enum(APPLICATION_HEALTH),
   sync_status: z.enum(SYNC_STATUS),
@@ -143,7 +143,7 @@ export type ProgramReport = z.infer<typeof ProgramReport>;
  * that was followed by another never speaks again unless a second machine holds the same key. It turns from time to
  * time, so that clones of a running machine part.
  */
-export const AgentInstance = z.strictObject({
+export const AgentInstance = z.object({
   id: Uuid,
   /** The machine's name for itself, for people. */
   host: LongText(253).regex(/^[!-~]+$/),
@@ -153,7 +153,7 @@ export const AgentInstance = z.strictObject({
 });
 export type AgentInstance = z.infer<typeof AgentInstance>;
 
-export const Heartbeat = z.strictObject({
+export const Heartbeat = z.object({
   at: Instant,
   agent_version: LongText(50),
   applied: AppliedVersions,
@@ -164,14 +164,14 @@ export const Heartbeat = z.strictObject({
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
 /** Kept on the node until the server has stored it; `report_id` makes a second delivery harmless. */
-export const UpgradeReport = z.strictObject({
+export const UpgradeReport = z.object({
   report_id: Uuid,
   command_id: CommandId,
   at: Instant,
   body: z.discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("progress"), progress: UpgradeProgress }),
+    z.object({ kind: z.literal("progress"), progress: UpgradeProgress }),
     /** Accepted, and behind a job of another program of this node: an agent runs one at a time. */
-    z.strictObject({
+    z.object({
       kind: z.literal("waiting"),
       waiting_for: ProfileId,
       jobs_ahead: z
@@ -179,7 +179,7 @@ export const UpgradeReport = z.strictObject({
         .min(1)
         .max(2 * LIMITS.nodeProfilesMax),
     }),
-    z.strictObject({
+    z.object({
       kind: z.literal("verdict"),
       verdict: AgentVerdict,
       error_code: LongText(64).nullable(),
@@ -187,13 +187,13 @@ export const UpgradeReport = z.strictObject({
       started_at: Instant,
       ended_at: Instant,
     }),
-    z.strictObject({ kind: z.literal("refused"), rejection: Rejection }),
+    z.object({ kind: z.literal("refused"), rejection: Rejection }),
   ]),
 });
 export type UpgradeReport = z.infer<typeof UpgradeReport>;
 
 /** A verdict brings its own heartbeat, so that health can be judged without waiting for the next one. */
-export const ReportRequest = z.strictObject({
+export const ReportRequest = z.object({
   reports: z.array(UpgradeReport).min(1).max(100),
   heartbeat: Heartbeat.nullable(),
 });

@@ -10,7 +10,7 @@ export type Scope = z.infer<typeof Scope>;
 export const ApiKeyId = Uuid.brand<"ApiKeyId">();
 export type ApiKeyId = z.infer<typeof ApiKeyId>;
 
-export const ApiKeyView = z.strictObject({
+export const ApiKeyView = z.object({
   id: ApiKeyId,
   name: z.string(),
   scopes: z.array(Scope),
@@ -18,7 +18,7 @@ export const ApiKeyView = z.strictObject({
   revoked_at: Instant.nullable(),
 });
 export type ApiKeyView = z.infer<typeof ApiKeyView>;
-export const ApiKeyList = z.strictObject({
+export const ApiKeyList = z.object({
   keys: z.array(ApiKeyView),
   next_cursor: z.string().nullable(),
 });
@@ -32,7 +32,7 @@ export const ApiKeyCreate = z.strictObject({
 export type ApiKeyCreate = z.infer<typeof ApiKeyCreate>;
 
 /** `api_key` is what its holder signs in with: nobody sees it again. */
-export const ApiKeyCreated = z.strictObject({ key: ApiKeyView, api_key: z.string() });
+export const ApiKeyCreated = z.object({ key: ApiKeyView, api_key: z.string() });
 export type ApiKeyCreated = z.infer<typeof ApiKeyCreated>;
 
 export const ApiKeyRevoke = z.strictObject({

@@ -10,7 +10,7 @@ export const ConfirmTimeRequest = z.strictObject({
 });
 export type ConfirmTimeRequest = z.infer<typeof ConfirmTimeRequest>;
 
-export const TimeConfirmed = z.strictObject({
+export const TimeConfirmed = z.object({
   server_time: Instant,
   /** The server's clock minus the time that was confirmed. */
   difference_ms: z.int(),

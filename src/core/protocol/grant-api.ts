@@ -15,7 +15,7 @@ export const GrantRequest = z.strictObject({
 });
 export type GrantRequest = z.infer<typeof GrantRequest>;
 
-export const GrantView = z.strictObject({
+export const GrantView = z.object({
   ...subject,
   scopes: z.array(Scope),
   granted_by: z.string(),
@@ -23,5 +23,5 @@ export const GrantView = z.strictObject({
 });
 export type GrantView = z.infer<typeof GrantView>;
 
-export const GrantList = z.strictObject({ grants: z.array(GrantView), next_cursor: z.string().nullable() });
+export const GrantList = z.object({ grants: z.array(GrantView), next_cursor: z.string().nullable() });
 export type GrantList = z.infer<typeof GrantList>;

@@ -40,7 +40,7 @@ export const GroupCreate = z.strictObject({
 });
 export type GroupCreate = z.infer<typeof GroupCreate>;
 
-export const GroupView = z.strictObject({
+export const GroupView = z.object({
   id: GroupId,
   chain_profile_id: ProfileId,
   status: GroupStatus,
@@ -54,16 +54,14 @@ export const GroupView = z.strictObject({
   pause_requested: z.boolean(),
   cancel_requested: z.boolean(),
   why: WhyView.nullable(),
-  components: z.array(
-    z.strictObject({ component_index: z.int(), binary_name: z.string(), rollout: RolloutView }),
-  ),
+  components: z.array(z.object({ component_index: z.int(), binary_name: z.string(), rollout: RolloutView })),
   created_by: z.string(),
   created_at: Instant,
   started_at: Instant.nullable(),
   ended_at: Instant.nullable(),
 });
 export type GroupView = z.infer<typeof GroupView>;
-export const GroupList = z.strictObject({ groups: z.array(GroupView), next_cursor: z.string().nullable() });
+export const GroupList = z.object({ groups: z.array(GroupView), next_cursor: z.string().nullable() });
 
 export const GroupSignalRequest = z.strictObject({
   reason: SignalRequest.shape.reason,

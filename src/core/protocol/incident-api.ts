@@ -9,7 +9,7 @@ export type IncidentId = z.infer<typeof IncidentId>;
 export const WebhookId = Uuid.brand<"WebhookId">();
 export type WebhookId = z.infer<typeof WebhookId>;
 
-export const IncidentView = z.strictObject({
+export const IncidentView = z.object({
   id: IncidentId,
   category: IncidentCategory,
   severity: Severity,
@@ -32,7 +32,7 @@ export const IncidentView = z.strictObject({
   note: z.string().nullable(),
 });
 export type IncidentView = z.infer<typeof IncidentView>;
-export const IncidentList = z.strictObject({
+export const IncidentList = z.object({
   incidents: z.array(IncidentView),
   next_cursor: z.string().nullable(),
 });
@@ -68,7 +68,7 @@ export const WebhookCreate = z.strictObject({
 });
 export type WebhookCreate = z.infer<typeof WebhookCreate>;
 
-export const WebhookView = z.strictObject({
+export const WebhookView = z.object({
   id: WebhookId,
   name: z.string(),
   url: z.string(),
@@ -78,17 +78,17 @@ export const WebhookView = z.strictObject({
   created_at: Instant,
 });
 export type WebhookView = z.infer<typeof WebhookView>;
-export const WebhookList = z.strictObject({ webhooks: z.array(WebhookView) });
+export const WebhookList = z.object({ webhooks: z.array(WebhookView) });
 export type WebhookList = z.infer<typeof WebhookList>;
 
 /** The secret is answered once, at creation: `whsec_<base64>`. */
-export const WebhookCreated = z.strictObject({ webhook: WebhookView, secret: z.string() });
+export const WebhookCreated = z.object({ webhook: WebhookView, secret: z.string() });
 export type WebhookCreated = z.infer<typeof WebhookCreated>;
 
 export const DeliveryId = Uuid.brand<"DeliveryId">();
 export type DeliveryId = z.infer<typeof DeliveryId>;
 
-export const DeliveryView = z.strictObject({
+export const DeliveryView = z.object({
   /** Receivers see it as `webhook-id`, the same with every attempt. */
   id: DeliveryId,
   webhook_id: WebhookId,
@@ -102,7 +102,7 @@ export const DeliveryView = z.strictObject({
   delivered_at: Instant.nullable(),
 });
 export type DeliveryView = z.infer<typeof DeliveryView>;
-export const DeliveryList = z.strictObject({
+export const DeliveryList = z.object({
   deliveries: z.array(DeliveryView),
   next_cursor: z.string().nullable(),
 });

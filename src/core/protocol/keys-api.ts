@@ -6,7 +6,7 @@ import { SignatureAlgorithm } from "../snapshot/envelope.ts";
 import { ScopeType } from "../snapshot/scopes.ts";
 import { KeyAuthority, KeyState } from "../snapshot/signing-keys.ts";
 
-export const KeyView = z.strictObject({
+export const KeyView = z.object({
   key_id: KeyId,
   authority: KeyAuthority,
   name: z.string(),
@@ -28,11 +28,11 @@ export const KeyView = z.strictObject({
 });
 export type KeyView = z.infer<typeof KeyView>;
 
-export const KeyList = z.strictObject({
+export const KeyList = z.object({
   keys: z.array(KeyView),
   /** Enrolled and not revoked. */
   nodes: z.int(),
-  bundle: z.strictObject({ epoch: z.int(), version: z.int() }).nullable(),
+  bundle: z.object({ epoch: z.int(), version: z.int() }).nullable(),
 });
 export type KeyList = z.infer<typeof KeyList>;
 
@@ -55,18 +55,18 @@ export const BundleUpload = z.strictObject({
 });
 export type BundleUpload = z.infer<typeof BundleUpload>;
 
-export const BundleView = z.strictObject({
+export const BundleView = z.object({
   epoch: z.int(),
   version: z.int(),
   trust_bundle: z.base64(),
   /** The newest epoch and version that any node reported: a restored server is behind its nodes. */
-  newest_reported: z.strictObject({ epoch: z.int(), version: z.int() }).nullable(),
+  newest_reported: z.object({ epoch: z.int(), version: z.int() }).nullable(),
 });
 export type BundleView = z.infer<typeof BundleView>;
 
-export const BundleTaken = z.strictObject({
+export const BundleTaken = z.object({
   epoch: z.int(),
   version: z.int(),
-  changes: z.array(z.strictObject({ key_id: KeyId, authority: KeyAuthority, state: KeyState })),
+  changes: z.array(z.object({ key_id: KeyId, authority: KeyAuthority, state: KeyState })),
 });
 export type BundleTaken = z.infer<typeof BundleTaken>;

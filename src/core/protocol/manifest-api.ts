@@ -4,7 +4,7 @@ import { Digest, ProfileId, UpgradeId } from "../ids.ts";
 import { MigrationType, Runtime } from "../manifest/schema.ts";
 
 /** Of one that is not understood, what is wrong with it; of one that cannot even be read, no hash. */
-export const ManifestSummary = z.strictObject({
+export const ManifestSummary = z.object({
   chain_profile_id: ProfileId,
   upgrade_id: UpgradeId,
   content_hash: Digest.nullable(),
@@ -15,13 +15,13 @@ export const ManifestSummary = z.strictObject({
   problem: z.string().nullable(),
 });
 export type ManifestSummary = z.infer<typeof ManifestSummary>;
-export const ManifestList = z.strictObject({
+export const ManifestList = z.object({
   manifests: z.array(ManifestSummary),
   next_cursor: z.string().nullable(),
 });
 
 /** The raw text, whose hash is `content_hash`. */
-export const ManifestView = z.strictObject({
+export const ManifestView = z.object({
   ...ManifestSummary.shape,
   content_hash: Digest,
   text: z.string(),

@@ -5,7 +5,7 @@ import { MODEL_KINDS, Membership, RESOURCES, type ModelKind } from "../model/res
 import { RevocationKind } from "../snapshot/revocation.ts";
 
 const view = <K extends ModelKind>(kind: K) =>
-  z.strictObject({ id: Uuid, name: Name, changed_at: Instant, spec: RESOURCES[kind].spec });
+  z.object({ id: Uuid, name: Name, changed_at: Instant, spec: RESOURCES[kind].spec });
 
 export const RESOURCE_VIEWS = Object.fromEntries(MODEL_KINDS.map((kind) => [kind, view(kind)])) as {
   [K in ModelKind]: ReturnType<typeof view<K>>;
@@ -13,12 +13,12 @@ export const RESOURCE_VIEWS = Object.fromEntries(MODEL_KINDS.map((kind) => [kind
 export type ResourceView<K extends ModelKind = ModelKind> = z.infer<(typeof RESOURCE_VIEWS)[K]>;
 
 export const resourceList = <K extends ModelKind>(kind: K) =>
-  z.strictObject({ items: z.array(RESOURCE_VIEWS[kind]), next_cursor: z.string().nullable() });
+  z.object({ items: z.array(RESOURCE_VIEWS[kind]), next_cursor: z.string().nullable() });
 
 export const MembershipView = Membership.extend({ node_id: NodeId, node_name: z.string() });
 export type MembershipView = z.infer<typeof MembershipView>;
 
-export const RevocationView = z.strictObject({
+export const RevocationView = z.object({
   seq: z.int(),
   kind: RevocationKind,
   subject: z.string(),
@@ -32,7 +32,7 @@ export const RevocationView = z.strictObject({
   created_at: Instant,
 });
 export type RevocationView = z.infer<typeof RevocationView>;
-export const RevocationList = z.strictObject({
+export const RevocationList = z.object({
   revocations: z.array(RevocationView),
   next_cursor: z.string().nullable(),
 });

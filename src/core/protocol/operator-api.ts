@@ -26,8 +26,8 @@ import { UpgradePhase } from "../upgrade/phases.ts";
 import { AppliedVersions, NODE_STATES, ProgramReport, Rejection } from "./agent-api.ts";
 import { SignedIntent } from "./intent.ts";
 
-export const ErrorResponse = z.strictObject({
-  error: z.strictObject({
+export const ErrorResponse = z.object({
+  error: z.object({
     code: z.string(),
     message: z.string(),
     next: z.string(),
@@ -37,14 +37,14 @@ export const ErrorResponse = z.strictObject({
 });
 export type ErrorResponse = z.infer<typeof ErrorResponse>;
 
-export const WhyView = z.strictObject({ code: z.string(), text: z.string() });
+export const WhyView = z.object({ code: z.string(), text: z.string() });
 
 // Sign-in
 export const TokenRequest = z.strictObject({ api_key: z.string().min(10).max(200) });
-export const TokenResponse = z.strictObject({ token: z.string(), expires_at: Instant });
-export const SignInLinkResponse = z.strictObject({ url: z.string(), expires_at: Instant });
+export const TokenResponse = z.object({ token: z.string(), expires_at: Instant });
+export const SignInLinkResponse = z.object({ url: z.string(), expires_at: Instant });
 export const SessionRequest = z.strictObject({ code: z.string().min(10).max(200) });
-export const WhoAmI = z.strictObject({
+export const WhoAmI = z.object({
   user: z.string(),
   scopes: z.array(z.string()),
   cluster_id: ClusterId,
@@ -54,9 +54,9 @@ export const WhoAmI = z.strictObject({
 
 // First run and trust
 export const BootstrapRequest = z.strictObject({ first_run_secret: z.string().min(10).max(200) });
-export const BootstrapResponse = z.strictObject({
+export const BootstrapResponse = z.object({
   cluster_id: ClusterId,
-  online_key: z.strictObject({ key_id: KeyId, algorithm: z.literal("Ed25519"), public_key: z.string() }),
+  online_key: z.object({ key_id: KeyId, algorithm: z.literal("Ed25519"), public_key: z.string() }),
   ca_pin: z.string(),
   enroll_url: z.string(),
 });
@@ -64,8 +64,8 @@ export const InitializeRequest = z.strictObject({
   first_run_secret: z.string().min(10).max(200),
   trust_bundle: z.base64(),
 });
-export const InitializeResponse = z.strictObject({ api_key: z.string() });
-export const TrustView = z.strictObject({
+export const InitializeResponse = z.object({ api_key: z.string() });
+export const TrustView = z.object({
   cluster_id: ClusterId,
   version: z.int(),
   bundle: TrustBundle,
@@ -100,14 +100,14 @@ export const EnrollmentTokenRequest = z.strictObject({
   reason: z.string().max(LIMITS.reasonCharsMax).optional(),
 });
 /** The CLI composes the token around the secret with pins that it knows itself. */
-export const EnrollmentTokenResponse = z.strictObject({
+export const EnrollmentTokenResponse = z.object({
   node_id: NodeId,
   secret: z.string(),
   expires_at: Instant,
 });
 
 /** A program as its node last reported it. Every field is as of `as_of`; health and sync are claimed only while that is now. */
-export const ProgramView = z.strictObject({
+export const ProgramView = z.object({
   ...ProgramReport.shape,
   application_health: z.enum(CLAIMED_HEALTH),
   sync_status: z.enum(CLAIMED_SYNC),
@@ -116,7 +116,7 @@ export const ProgramView = z.strictObject({
 });
 export type ProgramView = z.infer<typeof ProgramView>;
 /** One program of a node: its state apart from the node's silence, and the version that is recorded. */
-export const NodeProfileView = z.strictObject({
+export const NodeProfileView = z.object({
   chain_profile_id: ProfileId,
   state: z.enum(PROFILE_STATES),
   binary_version: z.string().nullable(),
@@ -130,7 +130,7 @@ export const ProfileAddRequest = z.strictObject({
 export const ProfileRemoveRequest = ProfileAddRequest.pick({ reason: true });
 
 /** An agent that speaks in a node's name, where more than one does. */
-const SpeakingAgentView = z.strictObject({
+const SpeakingAgentView = z.object({
   id: Uuid,
   host: z.string(),
   address: z.string().nullable(),
@@ -138,7 +138,7 @@ const SpeakingAgentView = z.strictObject({
   heard_at: Instant.nullable(),
 });
 
-export const NodeView = z.strictObject({
+export const NodeView = z.object({
   id: NodeId,
   name: z.string(),
   /** The worst of its profiles' states; `down` and late heartbeats are the node's own. */
@@ -175,21 +175,19 @@ export const NodeAdopt = z.strictObject({
 });
 export type NodeAdopt = z.infer<typeof NodeAdopt>;
 
-export const NodeAdopted = z.strictObject({
+export const NodeAdopted = z.object({
   node_id: NodeId,
   chain_profile_id: ProfileId,
   /** Null: nothing was recorded. */
-  before: z
-    .strictObject({ binary_version: z.string().nullable(), fingerprint: Digest.nullable() })
-    .nullable(),
-  after: z.strictObject({ binary_version: z.string(), fingerprint: Digest }),
+  before: z.object({ binary_version: z.string().nullable(), fingerprint: Digest.nullable() }).nullable(),
+  after: z.object({ binary_version: z.string(), fingerprint: Digest }),
 });
 export type NodeAdopted = z.infer<typeof NodeAdopted>;
 
-export const NodeList = z.strictObject({ nodes: z.array(NodeView), next_cursor: z.string().nullable() });
+export const NodeList = z.object({ nodes: z.array(NodeView), next_cursor: z.string().nullable() });
 
 // Rollouts
-const Counters = z.strictObject({
+const Counters = z.object({
   total: z.int(),
   pending: z.int(),
   in_progress: z.int(),
@@ -200,7 +198,7 @@ const Counters = z.strictObject({
   skipped: z.int(),
 });
 
-export const RolloutView = z.strictObject({
+export const RolloutView = z.object({
   id: RolloutId,
   /** The group that drives it as a component, and its place there; null for a rollout of its own. */
   group_id: Uuid.nullable(),
@@ -223,7 +221,7 @@ export const RolloutView = z.strictObject({
   /** The failure threshold is not looked at any more. */
   force_continue: z.boolean(),
   skip_validation: z.boolean(),
-  max_unavailable: MaxUnavailable.nullable(),
+  max_unavailable: z.object(MaxUnavailable.shape).nullable(),
   batch_size: z.int(),
   batch_count: z.int(),
   current_batch: z.int(),
@@ -244,21 +242,19 @@ export const RolloutView = z.strictObject({
   /** Nodes at work that have not been heard of for 30 seconds. */
   silent_nodes: z.int(),
   /** `voided`: an empty intent with a higher serial outdates it. */
-  intent: z
-    .strictObject({ digest: Digest, not_after: Instant, serial: z.int(), voided: z.boolean() })
-    .nullable(),
+  intent: z.object({ digest: Digest, not_after: Instant, serial: z.int(), voided: z.boolean() }).nullable(),
   created_by: z.string(),
   created_at: Instant,
   started_at: Instant.nullable(),
   ended_at: Instant.nullable(),
 });
 export type RolloutView = z.infer<typeof RolloutView>;
-export const RolloutList = z.strictObject({
+export const RolloutList = z.object({
   rollouts: z.array(RolloutView),
   next_cursor: z.string().nullable(),
 });
 
-export const NodeUpgradeView = z.strictObject({
+export const NodeUpgradeView = z.object({
   node_id: NodeId,
   node_name: z.string(),
   batch_index: z.int(),
@@ -283,7 +279,7 @@ export const NodeUpgradeView = z.strictObject({
   ended_at: Instant.nullable(),
 });
 export type NodeUpgradeView = z.infer<typeof NodeUpgradeView>;
-export const NodeUpgradeList = z.strictObject({
+export const NodeUpgradeList = z.object({
   nodes: z.array(NodeUpgradeView),
   next_cursor: z.string().nullable(),
 });
@@ -298,7 +294,7 @@ export const SignalRequest = z.strictObject({
 });
 export type SignalRequest = z.infer<typeof SignalRequest>;
 
-export const EventView = z.strictObject({
+export const EventView = z.object({
   id: z.int(),
   at: Instant,
   kind: z.string(),
@@ -310,4 +306,4 @@ export const EventView = z.strictObject({
   data: z.record(z.string(), z.unknown()),
 });
 export type EventView = z.infer<typeof EventView>;
-export const EventList = z.strictObject({ events: z.array(EventView), next_cursor: z.string().nullable() });
+export const EventList = z.object({ events: z.array(EventView), next_cursor: z.string().nullable() });

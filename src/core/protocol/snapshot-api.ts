@@ -19,7 +19,7 @@ export const PublishedSnapshot = SnapshotVersion.extend({
 export type PublishedSnapshot = z.infer<typeof PublishedSnapshot>;
 
 /** What the node said when it refused, and the way on. */
-export const RejectionView = z.strictObject({
+export const RejectionView = z.object({
   code: z.string(),
   reason: z.string(),
   at: Instant,
@@ -33,7 +33,7 @@ export const RejectionView = z.strictObject({
 export type RejectionView = z.infer<typeof RejectionView>;
 
 /** Why the control plane itself signed nothing. */
-export const CompilerRefusal = z.strictObject({
+export const CompilerRefusal = z.object({
   code: z.string(),
   reason: z.string(),
   field: z.string().nullable(),
@@ -42,7 +42,7 @@ export const CompilerRefusal = z.strictObject({
 });
 export type CompilerRefusal = z.infer<typeof CompilerRefusal>;
 
-export const ScopeView = z.strictObject({
+export const ScopeView = z.object({
   scope: ScopeType,
   state: SnapshotState,
   published: PublishedSnapshot.nullable(),
@@ -55,7 +55,7 @@ export const ScopeView = z.strictObject({
 });
 export type ScopeView = z.infer<typeof ScopeView>;
 
-export const NodeSnapshots = z.strictObject({
+export const NodeSnapshots = z.object({
   node_id: NodeId,
   node_name: z.string(),
   roles: z.array(NodeRole),
@@ -68,7 +68,7 @@ export type NodeSnapshots = z.infer<typeof NodeSnapshots>;
 /** Content of any scope, as it was signed. */
 export const JsonValue = z.json();
 
-export const SnapshotDetail = z.strictObject({
+export const SnapshotDetail = z.object({
   node_id: NodeId,
   header: SnapshotHeader,
   content: JsonValue,
@@ -79,14 +79,14 @@ export const SnapshotDetail = z.strictObject({
 });
 export type SnapshotDetail = z.infer<typeof SnapshotDetail>;
 
-export const NodeAuthority = z.strictObject({
+export const NodeAuthority = z.object({
   node_id: NodeId,
   node_name: z.string(),
   last_heartbeat_at: Instant.nullable(),
   counts: z.record(SnapshotState, z.int()),
   /** Scopes that want a look, worst first. */
   attention: z.array(
-    z.strictObject({
+    z.object({
       scope: ScopeType,
       state: SnapshotState,
       code: z.string().nullable(),
@@ -95,7 +95,7 @@ export const NodeAuthority = z.strictObject({
   ),
 });
 export type NodeAuthority = z.infer<typeof NodeAuthority>;
-export const NodeAuthorityList = z.strictObject({
+export const NodeAuthorityList = z.object({
   nodes: z.array(NodeAuthority),
   next_cursor: z.string().nullable(),
 });

@@ -44,7 +44,8 @@ export interface SnapshotVersion {
   readonly version: number;
 }
 
-export const SnapshotVersion = z.strictObject({ epoch: Counter, version: Counter });
+/** In messages and state files. Signed content spells it out and is read strictly. */
+export const SnapshotVersion = z.object({ epoch: Counter, version: Counter });
 
 export const versionOf = (header: SnapshotHeader): SnapshotVersion => ({
   epoch: header.authority_epoch,

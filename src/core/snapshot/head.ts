@@ -26,7 +26,7 @@ export const HeadHeader = z.strictObject({
 export type HeadHeader = z.infer<typeof HeadHeader>;
 
 export const HeadContent = z.strictObject({
-  scopes: z.partialRecord(ScopeType, SnapshotVersion.extend({ content_hash: Digest })),
+  scopes: z.partialRecord(ScopeType, z.strictObject({ ...SnapshotVersion.shape, content_hash: Digest })),
   revoked: z.array(Revocation).max(2 * REVOCATIONS_PER_PAGE),
   /** Digests of the pages with the rest of what was revoked; absent where the list above is all of it (SNAP-10). */
   revoked_pages: z.array(Digest).min(1).max(REVOCATION_PAGES_MAX).optional(),

@@ -26,7 +26,7 @@ export type ActionName = (typeof UPGRADE_ACTIONS)[number]["name"];
 export const ActionName = z.enum(UPGRADE_ACTIONS.map((action) => action.name));
 
 /** Where an upgrade stands, as the agent reports it. */
-export const UpgradeProgress = z.strictObject({
+export const UpgradeProgress = z.object({
   phase: UpgradePhase,
   action_index: z
     .int()

@@ -7,7 +7,7 @@
  */
 import type { NodeId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { REVOKES_BYTES } from "../../core/protocol/agent-api.ts";
+import { REVOKES_BYTES } from "../../core/protocol/agent-protocol.ts";
 import type { HeadContent } from "../../core/snapshot/head.ts";
 import type { Revocation } from "../../core/snapshot/revocation.ts";
 import { signHead } from "../../trust/head.ts";

@@ -1,7 +1,7 @@
 // Revoked artifacts and runs on a real database: no rollout of them is made, and none that was made before is launched.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NodeId } from "../../../src/core/ids.ts";
-import { REVOKES_BYTES } from "../../../src/core/protocol/agent-api.ts";
+import { REVOKES_BYTES } from "../../../src/core/protocol/agent-protocol.ts";
 import type { RolloutView } from "../../../src/core/protocol/operator-api.ts";
 import { HeadContent } from "../../../src/core/snapshot/head.ts";
 import { createDeliveryFinder } from "../../../src/server/agents/deliveries.ts";

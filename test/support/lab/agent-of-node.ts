@@ -47,10 +47,15 @@ export async function addAgent(lab: Lab, { name, profile, labels, program }: Age
     tokenFile,
     /** The shipped bundle. */
     startAgent: ({ env = {}, ...options }: StartOptions = {}): Promise<ProcessIdentity> =>
-      lab.processes.start(`agent-${name}`, NODE, [FAIRLEAD, "agent", "--config", configPath], {
-        env: { ...commandEnv(lab.home), ...env },
-        ...options,
-      }),
+      lab.processes.start(
+        `agent-${name}`,
+        NODE,
+        [lab.agentFile ?? FAIRLEAD, "agent", "--config", configPath],
+        {
+          env: { ...commandEnv(lab.home), ...env },
+          ...options,
+        },
+      ),
     reported: () => reported(lab, name, program.version),
   };
 }

@@ -32,6 +32,8 @@ export interface Lab {
   /** The server's manifests. */
   readonly configDir: string;
   readonly enrollUrl: string;
+  /** `bin/fairlead.mjs` of another build, for the agents. */
+  readonly agentFile?: string;
   readonly operator: Operator;
   readonly origin: LabOrigin;
   readonly processes: LabProcesses;
@@ -47,12 +49,14 @@ export interface LabOptions {
   readonly network?: HostNetwork;
   /** Of the server, besides its own. */
   readonly moreFlags?: readonly string[];
+  /** `bin/fairlead.mjs` of another build for the server, for the agents. */
+  readonly builds?: { readonly server?: string; readonly agent?: string };
   /** A file for the server's log other than `server-N.log`. */
   readonly serverStderr?: string;
 }
 
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
-  const { keepData = false, network, moreFlags = [], serverStderr } = options;
+  const { keepData = false, network, moreFlags = [], serverStderr, builds = {} } = options;
   await buildAgent();
   const folder = await mkdtemp(join(tmpdir(), "fl-l-")); // short enough for a socket below it
   await chmod(folder, 0o711); // PostgreSQL's account passes through
@@ -74,7 +78,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
 
   async function startServer(): Promise<Listening> {
     const name = `server-${++starts}`;
-    const args = [...before, FAIRLEAD, "server", ...flags];
+    const args = [...before, builds.server ?? FAIRLEAD, "server", ...flags];
     server = await processes.start(name, file, args, {
       env: commandEnv(home),
       ...(serverStderr === undefined ? {} : { stderr: serverStderr }),
@@ -111,6 +115,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     dataDir,
     configDir,
     enrollUrl: enroll_url,
+    ...(builds.agent === undefined ? {} : { agentFile: builds.agent }),
     operator,
     origin,
     processes,
