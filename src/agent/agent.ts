@@ -42,7 +42,9 @@ export async function runAgent(deps: AgentDeps): Promise<void> {
   const { config, shimCommand, clock, log, signal, fs = nodeFileSystem } = deps;
   const { data_dir: dataDir } = config;
   await ensureDirectory(dataDir, 0o700);
-  const { identity, firstBundle } = await identify(config, clock, log);
+  const identified = await identify(config, clock, log, signal);
+  if (identified === null) return;
+  const { identity, firstBundle } = identified;
   const folder = folderOf(dataDir, identity);
   const snapshots = await openSnapshotStore(folder, identity, clock);
   const undated = undatedWhen(snapshots.time);

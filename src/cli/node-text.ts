@@ -46,6 +46,7 @@ export function nodeText(node: NodeView, now: number): string {
       ["replaced by", node.replaced_by],
       ["applied", applied.length === 0 ? "nothing yet" : applied.join(", ")],
     ]),
+    ...pendingText(node),
     ...copiesText(node, now),
     ...node.programs.map(
       (program) => `program ${program.chain_profile_id}\n${indent(programText(program, now))}`,
@@ -60,6 +61,17 @@ const profileLine = (profile: NodeProfileView, contact: NodeView["contact"]): [s
   "profile",
   `${profile.chain_profile_id}, version ${profile.binary_version ?? "-"}, ${judgedText(profile.state, contact)}`,
 ];
+
+function pendingText({ name, pending }: NodeView): string[] {
+  if (pending === null) return [];
+  const { host, address, key_id, enrollment_key, since } = pending;
+  const lines = [
+    `${host} at ${address} asked with enrollment key ${enrollment_key} at ${since}`,
+    `its key is ${key_id}; its agent prints the same`,
+    `what to do: fairlead node approve ${name}, or fairlead node revoke ${name}`,
+  ];
+  return [`WAITS FOR AN APPROVAL\n${indent(lines.join("\n"))}`];
+}
 
 function copiesText({ name, copies }: NodeView, now: number): string[] {
   if (copies.length === 0) return [];
@@ -105,6 +117,7 @@ const indent = (text: string): string => text.replaceAll(/^/gm, "  ");
 
 function stateOf(node: NodeView): string {
   if (node.revoked_at !== null) return node.replaced_by === null ? "revoked" : "replaced";
+  if (node.pending !== null) return "pending";
   return node.enrolled ? node.state : "not enrolled";
 }
 

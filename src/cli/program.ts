@@ -30,21 +30,27 @@ export function buildProgram(dispatch: Dispatch, output: ProgramOutput): Command
   program.addHelpText("after", exampleText(["fairlead help rollout create", "fairlead rollout watch 3f2a"]));
 
   const parents = new Map<string, Command>();
+  /** Under the subject that the words before the last one name. */
+  function placeOf(path: string): [Command, string] {
+    const words = path.split(" ");
+    const word = words.pop()!;
+    return [words.length === 0 ? program : parents.get(words.join(" "))!, word];
+  }
   for (const { name, about } of SUBJECTS) {
     const examples = COMMANDS.filter(({ path }) => path.startsWith(`${name} `)).map(
       (spec) => spec.examples[0],
     );
-    const subject = program
-      .command(name)
+    const [parent, word] = placeOf(name);
+    const subject = parent
+      .command(word)
       .description(about)
       .helpCommand(false)
       .option(...JSON_FLAG);
     parents.set(name, subject.addHelpText("after", exampleText(examples)));
   }
   for (const spec of COMMANDS) {
-    const [first, second] = spec.path.split(" ") as [string, string?];
-    const parent = second === undefined ? program : parents.get(first)!;
-    addCommand(parent, second ?? first, spec, dispatch);
+    const [parent, word] = placeOf(spec.path);
+    addCommand(parent, word, spec, dispatch);
   }
   for (const { name, about } of PROGRAMS) addForeign(program, name, about);
   return program;

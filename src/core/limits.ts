@@ -49,6 +49,7 @@ export const LIMITS = {
   signInCodeLifetimeMs: 10 * 60_000,
   /** Per address. */
   failedSignInsPerMinuteMax: 300,
+  enrollmentKeyUsesMax: 10_000,
   failedEnrollmentsPerMinuteMax: 1_200,
 
   /** Nodes that one step of a rollout launches; the next step follows at once. */

@@ -6,6 +6,8 @@
  * that a node makes once a month (ADR 10); the server reads it with that library.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+import type { KeyId } from "../../core/ids.ts";
+import { keyIdOf } from "../../trust/keys.ts";
 
 const INTEGER_0 = Buffer.from("020100", "hex");
 const EMPTY_NAME = Buffer.from("3000", "hex");
@@ -31,6 +33,10 @@ export function requestFor(privateKeyPem: string): string {
     "\n",
   );
 }
+
+/** As the server names the key: operators compare the two before they approve a machine. */
+export const keyIdOfPrivate = (privateKeyPem: string): KeyId =>
+  keyIdOf(createPublicKey(createPrivateKey(privateKeyPem)).export({ type: "spki", format: "der" }));
 
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(parts);

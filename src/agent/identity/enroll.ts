@@ -11,14 +11,14 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { FairleadError } from "../../core/errors.ts";
-import { EnrollResponse } from "../../core/protocol/agent-api.ts";
+import { EnrollPending, EnrollResponse, type EnrollRequest } from "../../core/protocol/agent-api.ts";
 import { TrustBundle } from "../../core/snapshot/trust-bundle.ts";
 import type { Clock } from "../../host/clock.ts";
 import { removeDurable } from "../../host/durable-write.ts";
 import type { Digest } from "../../core/ids.ts";
-import { createHttpClient, jsonOf } from "../../host/bounded-http.ts";
-import { ensureDirectory, readJsonIfThere, writeJsonDurable } from "../../host/files.ts";
-import { digestOf } from "../../trust/digest.ts";
+import { createHttpClient, jsonOf, type HttpClient, type HttpResponse } from "../../host/bounded-http.ts";
+import { ensureDirectory, readBoundedIfThere, readJsonIfThere, writeJsonDurable } from "../../host/files.ts";
+import { digestOf, sha256Hex } from "../../trust/digest.ts";
 import { decodeFrame } from "../../trust/frame.ts";
 import { caPinOf, parseToken, rootPinOf, type EnrollmentToken } from "../../trust/pins.ts";
 import { timeWindow } from "../../trust/node-time.ts";
@@ -27,23 +27,29 @@ import { verifySnapshot } from "../../trust/verify-snapshot.ts";
 import { serverError } from "../link/server-error.ts";
 import { undatedWhen } from "../snapshots/undated.ts";
 import { isLoopbackHost } from "../programs/loopback.ts";
-import { generateNodeKey, requestFor } from "./csr.ts";
+import { generateNodeKey, keyIdOfPrivate, requestFor } from "./csr.ts";
 import type { Identity } from "./store.ts";
 
 const CONNECT_TIMEOUT_MS = 10_000;
+const MACHINE_ID_FILE = "/etc/machine-id";
 const PendingKey = z.object({ private_key: z.string() });
 
-export interface Enrolled {
-  readonly identity: Identity;
-  readonly trustBundle: Buffer;
-}
+export type Enrolled =
+  | { readonly kind: "enrolled"; readonly identity: Identity; readonly trustBundle: Buffer }
+  /** An operator has to approve the node first: ask again later. */
+  | { readonly kind: "pending"; readonly name: string; readonly keyId: string };
 
 export const tokenDigest = (tokenText: string): Digest => digestOf(tokenText.trim());
 
+export interface EnrollOptions {
+  readonly enrollUrl: string;
+  readonly token: string;
+  readonly dataDir: string;
+  readonly nodeName?: string | undefined;
+}
+
 export async function enroll(
-  enrollUrl: string,
-  tokenText: string,
-  dataDir: string,
+  { enrollUrl, token: tokenText, dataDir, nodeName = hostname() }: EnrollOptions,
   clock: Clock,
 ): Promise<Enrolled> {
   const token = parseToken(tokenText);
@@ -55,20 +61,40 @@ export async function enroll(
     undated: undatedWhen(() => timeWindow(clock.now(), null)),
   });
   try {
-    const response = await client.request("/enroll/v1/enroll", {
-      method: "POST",
-      json: { secret: token.secret, csr: requestFor(privateKey), name: hostname() },
+    const response = await ask(client, {
+      secret: token.secret,
+      csr: requestFor(privateKey),
+      name: nodeName,
+      ...(await machineIdAt(token.clusterId)),
     });
     if (response.status >= 300) throw serverError(response);
+    if (response.status === 202) {
+      const { name } = EnrollPending.parse(jsonOf(response)).pending;
+      return { kind: "pending", name, keyId: keyIdOfPrivate(privateKey) };
+    }
     const answer = EnrollResponse.parse(jsonOf(response));
     const { trustBundle, root } = believedBundle(enrollUrl, token, answer, clock.now());
     const { node_id, cluster_id, agent_url, roles, certificate_chain } = answer;
     const told = { node_id, cluster_id, agent_url, roles, certificate_chain };
     const identity = { ...told, token_digest: tokenDigest(tokenText), root, ca, private_key: privateKey };
-    return { identity, trustBundle };
+    return { kind: "enrolled", identity, trustBundle };
   } finally {
     client.close();
   }
+}
+
+/** A control plane of before `machine_id` refuses the request that has it, and gets it without. */
+async function ask(client: HttpClient, { machine_id, ...older }: EnrollRequest): Promise<HttpResponse> {
+  const send = async (json: EnrollRequest) => client.request("/enroll/v1/enroll", { method: "POST", json });
+  const response = await send({ ...older, ...(machine_id === undefined ? {} : { machine_id }) });
+  return response.status === 400 && machine_id !== undefined ? send(older) : response;
+}
+
+/** The machine's id itself stays here: it identifies the machine everywhere, the digest at this site only. */
+async function machineIdAt(clusterId: string): Promise<{ machine_id?: string }> {
+  const id = (await readBoundedIfThere(MACHINE_ID_FILE, 64))?.toString("utf8").trim();
+  if (id === undefined || !/^[0-9a-f]{32}$/.test(id)) return {};
+  return { machine_id: sha256Hex(Buffer.from(`${clusterId} ${id}`)).slice(0, 32) };
 }
 
 /** Invariant 3, and not an older bundle than the token's maker knew: a key revoked since would be believed again. */

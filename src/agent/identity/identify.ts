@@ -3,7 +3,7 @@
  * A machine that was revoked comes back that way, under a new identity that knows nothing of the old one's commands.
  */
 import { FairleadError } from "../../core/errors.ts";
-import type { Clock } from "../../host/clock.ts";
+import { sleep, type Clock } from "../../host/clock.ts";
 import { readBoundedIfThere } from "../../host/files.ts";
 import type { Logger } from "../../host/log.ts";
 import type { AgentConfig } from "../config.ts";
@@ -11,6 +11,8 @@ import { enroll, forgetPendingKey, tokenDigest, type Enrolled } from "./enroll.t
 import { readIdentity, writeIdentity, type Identity } from "./store.ts";
 
 const TOKEN_BYTES_MAX = 4096;
+const APPROVAL_WAIT_MS_MIN = 1_000;
+const APPROVAL_WAIT_MS_MAX = 30_000;
 
 export interface Identified {
   readonly identity: Identity;
@@ -18,8 +20,14 @@ export interface Identified {
   readonly firstBundle: Buffer | null;
 }
 
-export async function identify(config: AgentConfig, clock: Clock, log: Logger): Promise<Identified> {
-  const { data_dir: dataDir, token_file: tokenFile, enroll_url: enrollUrl } = config;
+/** Null when the agent is stopped while it waits for an approval. */
+export async function identify(
+  config: AgentConfig,
+  clock: Clock,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Identified | null> {
+  const { data_dir: dataDir, token_file: tokenFile, enroll_url: enrollUrl, node_name: nodeName } = config;
   const kept = await readIdentity(dataDir);
   const bytes = tokenFile === undefined ? undefined : await readBoundedIfThere(tokenFile, TOKEN_BYTES_MAX);
   const token = bytes?.toString("utf8");
@@ -30,9 +38,29 @@ export async function identify(config: AgentConfig, clock: Clock, log: Logger): 
     const where = tokenFile === undefined ? "its config names no token_file" : `${tokenFile} is not there`;
     throw new FairleadError("ENROLLMENT_REFUSED", `this node is not enrolled and ${where}`);
   }
-  const { identity, trustBundle }: Enrolled = await enroll(enrollUrl, token, dataDir, clock);
+  const answer = await enrolled(() => enroll({ enrollUrl, token, dataDir, nodeName }, clock), log, signal);
+  if (answer === null) return null;
+  const { identity, trustBundle } = answer;
   await writeIdentity(dataDir, identity);
   await forgetPendingKey(dataDir, token);
   log.info("enrolled", { node_id: identity.node_id });
   return { identity, firstBundle: trustBundle };
+}
+
+/** Asks until an operator has approved the node. */
+async function enrolled(
+  ask: () => Promise<Enrolled>,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Extract<Enrolled, { kind: "enrolled" }> | null> {
+  for (let waitMs = APPROVAL_WAIT_MS_MIN; ; waitMs = Math.min(waitMs * 2, APPROVAL_WAIT_MS_MAX)) {
+    const answer = await ask();
+    if (answer.kind === "enrolled") return answer;
+    log.warn("enrollment waits for approval", {
+      node: answer.name,
+      key_id: answer.keyId,
+      next: `fairlead node approve ${answer.name}`,
+    });
+    if ((await sleep(waitMs, signal)) === "aborted") return null;
+  }
 }

@@ -7,8 +7,8 @@ import { z } from "zod";
 import { EnrollmentTokenResponse } from "../../core/protocol/operator-api.ts";
 import { createExclusive } from "../../host/durable-write.ts";
 import { FairleadError } from "../../core/errors.ts";
-import { EnrollmentToken, formatToken } from "../../trust/pins.ts";
 import type { Call, Result } from "../call.ts";
+import { tokenAround } from "../enrollment-token.ts";
 import { DurationMs, KeyValues, optionsOf } from "../options.ts";
 import { pinsOf } from "../pins.ts";
 import { withSession } from "../session.ts";
@@ -42,13 +42,7 @@ export const run = (call: Call): Promise<Result> =>
       body,
       EnrollmentTokenResponse,
     );
-    const token = tokenOf({
-      clusterId: pins.cluster_id,
-      caPin: pins.ca_pin,
-      rootPin: pins.root_pin,
-      minBundleVersion: pins.min_bundle_version,
-      secret,
-    });
+    const token = tokenAround(pins, secret);
     const made = { node_id, name: options.name, expires_at, enroll_url: pins.enroll_url };
     const notes = `node ${options.name} (${node_id}) enrolls at ${pins.enroll_url}, once, until ${expires_at}`;
     if (options.out === undefined) return { data: { ...made, token }, text: token, notes };
@@ -56,12 +50,6 @@ export const run = (call: Call): Promise<Result> =>
     await writeToken(file, token);
     return { data: { ...made, token_file: file }, text: file, notes };
   });
-
-function tokenOf(parts: EnrollmentToken): string {
-  const checked = EnrollmentToken.safeParse(parts);
-  if (checked.success) return formatToken(checked.data);
-  throw new FairleadError("UNREACHABLE", "the server's enrollment secret has not the form of one");
-}
 
 async function writeToken(file: string, token: string): Promise<void> {
   const claim = await createExclusive(file, `${token}\n`);

@@ -1,5 +1,6 @@
 /** Every command of the CLI. */
 import { API_KEY_COMMANDS } from "./api-key.ts";
+import { ENROLLMENT_COMMANDS } from "./enrollment.ts";
 import { GRANT_COMMANDS } from "./grant.ts";
 import { GROUP_COMMANDS } from "./group.ts";
 import { INCIDENT_COMMANDS, WEBHOOK_COMMANDS } from "./incident.ts";
@@ -35,6 +36,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...API_KEY_COMMANDS,
   ...GRANT_COMMANDS,
   ...NODE_COMMANDS,
+  ...ENROLLMENT_COMMANDS,
   ...MODEL_COMMANDS,
   ...SNAPSHOT_COMMANDS,
   ...MANIFEST_COMMANDS,
@@ -52,6 +54,7 @@ export const SUBJECTS: readonly SubjectSpec[] = [
   { name: "api-key", about: "what people and scripts sign in with" },
   { name: "grant", about: "what people of the OpenID issuer may do" },
   { name: "node", about: "machines with an agent" },
+  { name: "node enroll-key", about: "one secret with which many machines enroll" },
   { name: "model", about: "what snapshots are compiled from: organizations, policies, services, storage" },
   { name: "revocation", about: "authority that was taken back" },
   { name: "snapshot", about: "what nodes may do, signed" },

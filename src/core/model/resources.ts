@@ -16,14 +16,8 @@ import {
   TokenTrustBody,
 } from "../snapshot/contents.ts";
 import { NodeRole, ScopeType } from "../snapshot/scopes.ts";
+import { NodeName } from "./node-name.ts";
 import { EndpointUrl, FreeText, HostPort, ResourceRef, SecretRef } from "../snapshot/typed-text.ts";
-
-/** As enrollment takes it: a host name's characters. */
-const NodeName = z
-  .string()
-  .min(1)
-  .max(253)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "letters, digits, dot, dash and underscore only");
 
 const distinct = <T extends z.ZodType<string>>(item: T, max: number) =>
   z

@@ -21,7 +21,12 @@ const FrameBase64 = z.string().max(8 * 1024 * 1024);
 export const EnrollRequest = z.object({
   secret: LongText(200).min(16),
   csr: LongText(8192),
+  /** The machine's host name. */
   name: LongText(253),
+  /** A digest of the machine's own id: the same machine says the same to this site, and nothing of it to others. */
+  machine_id: LongText(64)
+    .regex(/^[0-9a-f]{32}$/)
+    .optional(),
 });
 export type EnrollRequest = z.infer<typeof EnrollRequest>;
 
@@ -35,6 +40,10 @@ export const EnrollResponse = z.object({
   trust_bundle: FrameBase64,
 });
 export type EnrollResponse = z.infer<typeof EnrollResponse>;
+
+/** With HTTP 202: an operator has to approve the node first. The same key asks again. */
+export const EnrollPending = z.object({ pending: z.object({ node_id: NodeId, name: z.string() }) });
+export type EnrollPending = z.infer<typeof EnrollPending>;
 
 export const RenewRequest = z.object({ csr: LongText(8192) });
 /** Before the bytes of the new signing request, under the proof of a certificate that is out of its time. */

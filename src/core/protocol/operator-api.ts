@@ -19,6 +19,7 @@ import { LIMITS } from "../limits.ts";
 import { MigrationType, Runtime } from "../manifest/schema.ts";
 import { MaxUnavailable } from "../rollout/create.ts";
 import { NodeUpgradeStatus, RolloutStatus, Strategy } from "../rollout/states.ts";
+import { NodeName } from "../model/node-name.ts";
 import { NodeRole } from "../snapshot/scopes.ts";
 import { TrustBundle } from "../snapshot/trust-bundle.ts";
 import { Direction } from "../upgrade/job.ts";
@@ -77,12 +78,7 @@ export type TrustView = z.infer<typeof TrustView>;
 
 // Nodes
 export const EnrollmentTokenRequest = z.strictObject({
-  /** A host name's characters: it is printed on terminals and pages. */
-  name: z
-    .string()
-    .min(1)
-    .max(253)
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "letters, digits, dot, dash and underscore only"),
+  name: NodeName,
   /** The programs that run there; others can be added later. */
   chain_profile_ids: z
     .array(ProfileId)
@@ -138,6 +134,16 @@ const SpeakingAgentView = z.object({
   heard_at: Instant.nullable(),
 });
 
+/** A machine that asked with an enrollment key and waits for an approval. */
+const PendingView = z.object({
+  since: Instant,
+  /** The key of the machine, as its agent prints it: compare before you approve. */
+  key_id: z.string(),
+  host: z.string(),
+  address: z.string(),
+  enrollment_key: z.string(),
+});
+
 export const NodeView = z.object({
   id: NodeId,
   name: z.string(),
@@ -151,6 +157,8 @@ export const NodeView = z.object({
   roles: z.array(NodeRole),
   labels: z.record(z.string(), z.string()),
   enrolled: z.boolean(),
+  /** Its machine waits for an operator's approval. */
+  pending: PendingView.nullable().default(null),
   revoked_at: Instant.nullable(),
   /** The revoked node whose name this one took over, and the node that took over this one's (SNAP-20). */
   replaces: NodeId.nullable().default(null),

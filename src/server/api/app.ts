@@ -25,6 +25,7 @@ import { registerModelRoutes } from "./routes/model.ts";
 import { registerKeyRoutes } from "./routes/keys.ts";
 import { registerManifestRoutes } from "./routes/manifests.ts";
 import { registerNodeEventRoutes } from "./routes/node-events.ts";
+import { registerEnrollmentKeyRoutes } from "./routes/enrollment-keys.ts";
 import { registerNodeRoutes } from "./routes/nodes.ts";
 import { registerRevocationRoutes } from "./routes/revocations.ts";
 import { registerRolloutRoutes } from "./routes/rollouts.ts";
@@ -91,6 +92,7 @@ function registerApi(api: ZodApp, deps: OperatorsDeps): void {
   registerGrantRoutes(api, deps);
   registerApiKeyRoutes(api, deps);
   registerNodeRoutes(api, deps);
+  registerEnrollmentKeyRoutes(api, deps);
   registerModelRoutes(api, deps);
   registerRevocationRoutes(api, deps);
   registerSnapshotRoutes(api, deps);

@@ -53,7 +53,7 @@ const hasProfile = (db: Database, { chain_profile_id, binary_version }: NodeFilt
 
 const selectNodes = (db: Database) => db`
   select clock_timestamp() as read_at, n.id, n.name, s.state, profiles.profiles, n.node_type, n.roles, n.labels,
-         n.enrolled_at, n.revoked_at, n.replaces, (select s.id from nodes s where s.replaces = n.id) as replaced_by,
+         n.enrolled_at, n.revoked_at, n.replaces, pending.pending, (select s.id from nodes s where s.replaces = n.id) as replaced_by,
          hb.received_at, hb.agent_version, hb.programs, hb.applied, hb.last_rejection,
          case when hb.instance_returns[2] > clock_timestamp() - ${copySeenMs} * interval '1 millisecond'
            then hb.instances else '[]' end as copies,
@@ -67,7 +67,17 @@ const selectNodes = (db: Database) => db`
     from node_profiles p
     left join node_config_state c on c.node_id = p.node_id and c.chain_profile_id = p.chain_profile_id
     where p.node_id = n.id
-  ) profiles on true`;
+  ) profiles on true
+  left join lateral (
+    select jsonb_build_object('since', to_json(u.used_at), 'key_id', u.key_hash, 'host', u.host, 'address', u.address,
+      'enrollment_key', k.name) as pending
+    from enrollment_key_uses u join enrollment_keys k on k.id = u.enrollment_key_id
+    where u.node_id = n.id and u.approved_at is null and n.revoked_at is null
+  ) pending on true`;
+
+interface PendingRow {
+  readonly since: string;
+}
 
 interface NodeRow {
   /** By the clock that stamps heartbeats: an age is the difference of two times of one clock. */
@@ -81,6 +91,7 @@ interface NodeRow {
   readonly labels: unknown;
   readonly enrolled_at: Date | null;
   readonly revoked_at: Date | null;
+  readonly pending: PendingRow | null;
   readonly replaces: string | null;
   readonly replaced_by: string | null;
   readonly copies: readonly SpeakingAgent[];
@@ -111,6 +122,8 @@ function nodeView(row: NodeRow): NodeView {
     roles: row.roles,
     labels: row.labels,
     enrolled: row.enrolled_at !== null,
+    pending:
+      row.pending === null ? null : { ...row.pending, since: new Date(row.pending.since).toISOString() },
     revoked_at: row.revoked_at?.toISOString() ?? null,
     replaces: row.replaces,
     replaced_by: row.replaced_by,

@@ -7,7 +7,7 @@ import type { Logger } from "../../host/log.ts";
 import { answerNotFound, handleErrors } from "../api/errors.ts";
 import { parseBody } from "../api/parse-body.ts";
 import { createSignInGuard } from "../auth/sign-in-guard.ts";
-import { enroll, type EnrollmentDeps } from "./enrollment.ts";
+import { createEnrollment, type EnrollmentDeps } from "./enrollment.ts";
 import { renewByProof } from "./renewal-by-proof.ts";
 import type { ServerCertificate } from "./server-certificate.ts";
 
@@ -34,9 +34,11 @@ export async function createEnrollListener(deps: EnrollListenerDeps): Promise<Fa
   certificate.onRenewed((identity) => app.server.setSecureContext({ ...identity, minVersion: "TLSv1.3" }));
   handleErrors(app, log);
   answerNotFound(app);
-  app.post("/enroll/v1/enroll", async (request) => {
+  const enroll = createEnrollment(deps);
+  app.post("/enroll/v1/enroll", async (request, reply) => {
     const body = parseBody(EnrollRequest, request.body);
-    return guard.attempt(request.ip, async () => enroll(deps, body));
+    const answer = await guard.attempt(request.ip, async () => enroll(body, request.ip));
+    return reply.code("pending" in answer ? 202 : 200).send(answer);
   });
   app.post("/enroll/v1/renew", async (request) => {
     const body = parseBody(RenewByProofRequest, request.body);

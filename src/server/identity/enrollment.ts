@@ -1,20 +1,21 @@
 /**
- * A new node gets its certificate.
+ * A new node gets its certificate, by a token of its own or by an enrollment key.
  *
- * 1. A token works once: the first key that uses it owns it. The same key may ask again after a lost answer and
- *    gets the same certificate; any other key is refused.
- * 2. Every refusal says the same: whoever guesses learns nothing about which tokens exist.
- * 3. Row locks are taken on node, then token, as a revocation and a new token take them: none of them comes in between,
- *    and none of them deadlocks with another.
+ * 1. Machines that ask at once share one transaction: its commit and the lock on events cost the same for one as for many.
+ * 2. The same key with the same secret is one applicant, also when it asks twice at once.
+ * 3. Every refusal of a secret that nobody gave out says the same: guessing tells nothing about which secrets exist.
  */
 import { FairleadError } from "../../core/errors.ts";
 import type { ClusterId, NodeId } from "../../core/ids.ts";
-import type { EnrollRequest, EnrollResponse } from "../../core/protocol/agent-api.ts";
-import type { NodeRole } from "../../core/snapshot/scopes.ts";
+import type { EnrollPending, EnrollRequest, EnrollResponse } from "../../core/protocol/agent-api.ts";
 import type { Clock } from "../../host/clock.ts";
+import { createBatcher } from "../agents/batcher.ts";
 import { hashSecret } from "../auth/secrets.ts";
 import type { Database, Transaction } from "../db/database.ts";
 import { appendEvents } from "../events/append.ts";
+import { refusedAlike, type Applicant, type Decision } from "./applicant.ts";
+import { enrollByKey } from "./enroll-by-key.ts";
+import { enrollByToken } from "./enroll-by-token.ts";
 import { issueNodeCertificate, type NodeCertificate } from "./node-certificate.ts";
 import { readSigningRequest, type RequestedKey } from "./signing-request.ts";
 import type { SiteCa } from "./site-ca.ts";
@@ -28,18 +29,38 @@ export interface EnrollmentDeps {
   readonly agentUrl: () => string;
 }
 
-export async function enroll(deps: EnrollmentDeps, request: EnrollRequest): Promise<EnrollResponse> {
-  const trustBundle = await newestBundle(deps.db);
-  const key = await readSigningRequest(request.csr);
-  const { nodeId, roles, chain } = await deps.db.begin((tx) => useToken(deps, tx, request.secret, key));
-  return {
-    node_id: nodeId,
-    cluster_id: deps.clusterId,
-    certificate_chain: chain,
-    ca: deps.ca.rootPem,
-    agent_url: deps.agentUrl(),
-    roles,
-    trust_bundle: trustBundle,
+export type Enroll = (request: EnrollRequest, address: string) => Promise<EnrollResponse | EnrollPending>;
+
+const BATCH = { itemsMax: 64, lingerMs: 5, concurrentMax: 1 } as const;
+
+type Outcome =
+  | {
+      readonly kind: "certificate";
+      readonly nodeId: NodeId;
+      readonly roles: readonly string[];
+      readonly chain: string;
+    }
+  | Extract<Decision, { kind: "pending" | "refused" }>;
+
+export function createEnrollment(deps: EnrollmentDeps): Enroll {
+  const decide = createBatcher((applicants: readonly Applicant[]) => enrollTogether(deps, applicants), BATCH); // (1)
+
+  return async ({ secret, csr, name, machine_id }, address) => {
+    const trustBundle = await newestBundle(deps.db);
+    const key = await readSigningRequest(csr);
+    const machine = { hostname: name, machineId: machine_id ?? null };
+    const outcome = await decide({ secretHash: hashSecret(secret), key, machine, address });
+    if (outcome.kind === "refused") throw outcome.error;
+    if (outcome.kind === "pending") return { pending: { node_id: outcome.nodeId, name: outcome.name } };
+    return {
+      node_id: outcome.nodeId,
+      cluster_id: deps.clusterId,
+      certificate_chain: outcome.chain,
+      ca: deps.ca.rootPem,
+      agent_url: deps.agentUrl(),
+      roles: [...outcome.roles] as EnrollResponse["roles"],
+      trust_bundle: trustBundle,
+    };
   };
 }
 
@@ -50,78 +71,107 @@ async function newestBundle(db: Database): Promise<string> {
   return row.frame.toString("base64");
 }
 
-interface Enrolled {
-  readonly nodeId: NodeId;
-  readonly roles: NodeRole[];
-  readonly chain: string;
+async function enrollTogether(deps: EnrollmentDeps, asking: readonly Applicant[]): Promise<Outcome[]> {
+  const once = new Map(asking.map((applicant) => [nameOf(applicant), applicant])); // (2)
+  const outcomes = await deps.db.begin(async (tx) => {
+    const applicants = [...once.values()];
+    const byToken = await enrollByToken(tx, applicants);
+    const byKey = await enrollByKey(
+      tx,
+      applicants.filter((applicant) => !byToken.has(applicant)),
+    );
+    const decisions = applicants.map((applicant): [Applicant, Decision] => [
+      applicant,
+      byToken.get(applicant) ?? byKey.get(applicant) ?? refusedAlike(), // (3)
+    ]);
+    return new Map(await settle(deps, tx, decisions));
+  });
+  return asking.map((applicant) => outcomes.get(nameOf(applicant))!);
 }
 
-interface TokenRow {
-  readonly node_id: NodeId;
-  readonly used_by_key: string | null;
-  readonly expired: boolean;
-}
+const nameOf = ({ secretHash, key }: Applicant): string => `${secretHash} ${key.keyHash}`;
 
-async function useToken(
+async function settle(
   deps: EnrollmentDeps,
   tx: Transaction,
-  secret: string,
-  key: RequestedKey,
-): Promise<Enrolled> {
-  const secretHash = hashSecret(secret);
-  const node = await lockNodeOf(tx, secretHash); // (3)
-  const [token] = await tx<TokenRow[]>`
-    select node_id, used_by_key, expires_at <= now() as expired
-    from enrollment_tokens where secret_hash = ${secretHash} for update`; // (3)
-  if (token === undefined || node === undefined) throw refused();
-  const answer = { nodeId: token.node_id, roles: node.roles };
-  if (token.used_by_key !== null) return { ...answer, chain: await sameChain(tx, token, key) };
-  if (token.expired) throw refused();
-
-  const certificate = await issueNodeCertificate(
-    deps.ca,
-    deps.clusterId,
-    token.node_id,
-    key,
-    deps.clock.now(),
+  decisions: readonly (readonly [Applicant, Decision])[],
+): Promise<[string, Outcome][]> {
+  const issued = await Promise.all(
+    decisions.flatMap(([{ key }, decision]) =>
+      decision.kind === "enrolled" ? [issue(deps, key, decision)] : [],
+    ),
   );
-  await tx`update enrollment_tokens set used_by_key = ${key.keyHash} where secret_hash = ${secretHash}`;
-  await tx`update nodes set enrolled_at = now() where id = ${token.node_id}`;
-  await storeCertificate(tx, token.node_id, key, certificate);
-  await appendEvents(tx, [
-    { kind: "node.enrolled", node_id: token.node_id, data: { serial: certificate.serial } },
+  await storeEnrolled(tx, issued);
+  const chains = new Map([
+    ...issued.map(({ nodeId, certificate }) => [nodeId, certificate.chainPem] as const),
+    ...(await earlierChains(tx, decisions)),
   ]);
-  return { ...answer, chain: certificate.chainPem };
+  return decisions.map(([applicant, decision]) => [nameOf(applicant), outcomeOf(decision, chains)]);
 }
 
-/** The index compares hashes: its timing tells about a hash that the caller cannot choose. */
-async function lockNodeOf(tx: Transaction, secretHash: string): Promise<{ roles: NodeRole[] } | undefined> {
-  const [node] = await tx<{ roles: NodeRole[] }[]>`
-    select n.roles from enrollment_tokens t join nodes n on n.id = t.node_id
-    where t.secret_hash = ${secretHash} and n.revoked_at is null for update of n`;
-  return node;
+function outcomeOf(decision: Decision, chains: ReadonlyMap<NodeId, string>): Outcome {
+  if (decision.kind === "pending" || decision.kind === "refused") return decision;
+  const chain = chains.get(decision.nodeId);
+  if (chain === undefined) return outcomeOf(refusedAlike(), chains);
+  return { kind: "certificate", nodeId: decision.nodeId, roles: decision.roles, chain };
 }
 
-async function sameChain(tx: Transaction, token: TokenRow, key: RequestedKey): Promise<string> {
-  if (token.used_by_key !== key.keyHash) throw refused(); // (1)
-  const [row] = await tx<{ chain_pem: string }[]>`
-    select chain_pem from node_certificates
-    where node_id = ${token.node_id} and key_hash = ${key.keyHash} and revoked_at is null and not_after > now()
-    order by created_at desc limit 1`;
-  if (row === undefined) throw refused();
-  return row.chain_pem;
+interface Issued {
+  readonly nodeId: NodeId;
+  readonly key: RequestedKey;
+  readonly certificate: NodeCertificate;
 }
 
-export async function storeCertificate(
-  tx: Transaction,
-  nodeId: NodeId,
+async function issue(
+  { ca, clusterId, clock }: EnrollmentDeps,
   key: RequestedKey,
-  certificate: NodeCertificate,
-): Promise<void> {
+  { nodeId }: { readonly nodeId: NodeId },
+): Promise<Issued> {
+  return { nodeId, key, certificate: await issueNodeCertificate(ca, clusterId, nodeId, key, clock.now()) };
+}
+
+async function storeEnrolled(tx: Transaction, issued: readonly Issued[]): Promise<void> {
+  if (issued.length === 0) return;
+  await tx`update nodes set enrolled_at = now() where id = any(${issued.map(({ nodeId }) => nodeId)})`;
+  await storeCertificates(tx, issued);
+  await appendEvents(
+    tx,
+    issued.map(({ nodeId, certificate: { serial } }) => ({
+      kind: "node.enrolled",
+      node_id: nodeId,
+      data: { serial },
+    })),
+  );
+}
+
+/** Those that were issued to the same key before, and still count. */
+async function earlierChains(
+  tx: Transaction,
+  decisions: readonly (readonly [Applicant, Decision])[],
+): Promise<[NodeId, string][]> {
+  const again = decisions.flatMap(([{ key }, decision]) =>
+    decision.kind === "again" ? [{ node_id: decision.nodeId, key_hash: key.keyHash }] : [],
+  );
+  if (again.length === 0) return [];
+  const rows = await tx<{ node_id: NodeId; chain_pem: string }[]>`
+    select distinct on (c.node_id) c.node_id, c.chain_pem
+    from jsonb_to_recordset(${tx.json(again)}) as a(node_id uuid, key_hash text)
+    join node_certificates c on c.node_id = a.node_id and c.key_hash = a.key_hash
+    where c.revoked_at is null and c.not_after > now()
+    order by c.node_id, c.created_at desc`;
+  return rows.map(({ node_id, chain_pem }) => [node_id, chain_pem]);
+}
+
+export async function storeCertificates(tx: Transaction, issued: readonly Issued[]): Promise<void> {
+  const rows = issued.map(({ nodeId, key, certificate }) => ({
+    serial: certificate.serial,
+    node_id: nodeId,
+    key_hash: key.keyHash,
+    chain_pem: certificate.chainPem,
+    not_after: certificate.notAfter.toISOString(),
+  }));
   await tx`
     insert into node_certificates (serial, node_id, key_hash, chain_pem, not_after)
-    values (${certificate.serial}, ${nodeId}, ${key.keyHash}, ${certificate.chainPem}, ${certificate.notAfter})`;
+    select serial, node_id, key_hash, chain_pem, not_after from jsonb_to_recordset(${tx.json(rows)})
+      as r(serial text, node_id uuid, key_hash text, chain_pem text, not_after timestamptz)`;
 }
-
-const refused = (): FairleadError =>
-  new FairleadError("ENROLLMENT_REFUSED", "the enrollment token is unknown, expired or used"); // (2)

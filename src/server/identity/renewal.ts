@@ -6,7 +6,7 @@ import type { NodeId } from "../../core/ids.ts";
 import { RenewRequest, RenewResponse } from "../../core/protocol/agent-api.ts";
 import { parseBody } from "../api/parse-body.ts";
 import type { Transaction } from "../db/database.ts";
-import { storeCertificate, type EnrollmentDeps } from "./enrollment.ts";
+import { storeCertificates, type EnrollmentDeps } from "./enrollment.ts";
 import { issueNodeCertificate } from "./node-certificate.ts";
 import { readSigningRequest, type RequestedKey } from "./signing-request.ts";
 
@@ -36,7 +36,7 @@ export async function renewLocked(
   if (node === undefined || node.revoked) throw new FairleadError("NODE_REVOKED", "this node was revoked");
   await refuseFlood(tx, nodeId);
   const certificate = await issueNodeCertificate(deps.ca, deps.clusterId, nodeId, key, deps.clock.now());
-  await storeCertificate(tx, nodeId, key, certificate);
+  await storeCertificates(tx, [{ nodeId, key, certificate }]);
   return certificate.chainPem;
 }
 

@@ -67,7 +67,9 @@ async function identifyWith(token: string) {
   await writeFile(token_file, token);
   const data_dir = join(folder, "agent");
   const config = AgentConfig.parse({ data_dir, enroll_url: side.enrollUrl, token_file, programs: {} });
-  return identify(config, systemClock, silentLogger);
+  const identified = await identify(config, systemClock, silentLogger, new AbortController().signal);
+  expect(identified).not.toBeNull();
+  return identified!;
 }
 
 const otherRoot = () => rootPinOf({ threshold: 1, keys: [generateSigner().signer.record] });

@@ -18,6 +18,7 @@ const CANDIDATES: readonly unknown[] = [
   INSTANT,
   `sha256:${"a".repeat(64)}`,
   "a".repeat(64),
+  "a".repeat(32),
   "example",
   "an-example-of-sixteen-characters",
   1,

@@ -19,7 +19,8 @@ import { createTokenService } from "../../../src/server/auth/tokens.ts";
 import type { Database } from "../../../src/server/db/database.ts";
 import { createCertificateRegistry } from "../../../src/server/identity/certificate-registry.ts";
 import { ensureCluster } from "../../../src/server/identity/cluster.ts";
-import { enroll } from "../../../src/server/identity/enrollment.ts";
+import { EnrollResponse } from "../../../src/core/protocol/agent-api.ts";
+import { createEnrollment } from "../../../src/server/identity/enrollment.ts";
 import { createEnrollmentToken } from "../../../src/server/identity/enrollment-tokens.ts";
 import { createEnrollListener } from "../../../src/server/identity/enroll-listener.ts";
 import { createKeyRing } from "../../../src/server/identity/key-ring.ts";
@@ -167,7 +168,8 @@ export async function enrolledNode(db: Database, site: Site, name: string): Prom
     clusterId: site.clusterId,
     agentUrl: () => "https://127.0.0.1",
   };
-  const { node_id, certificate_chain } = await enroll(deps, { secret, csr: key.csr, name });
+  const answer = await createEnrollment(deps)({ secret, csr: key.csr, name }, "127.0.0.1");
+  const { node_id, certificate_chain } = EnrollResponse.parse(answer);
   return { nodeId: node_id, key, chain: certificate_chain };
 }
 

@@ -95,6 +95,7 @@ export const profileOf = (binary_version: string | null, name = "harbor"): NodeV
 
 export const fleetNode = (index: number, over: Partial<NodeView> = {}): NodeView => ({
   id: nodeIdOf(index) as NodeView["id"],
+  pending: null,
   name: `node-${index}`,
   state: "active",
   contact: "current",
