@@ -16,6 +16,14 @@ export const BENCHMARKS: readonly Entry[] = [
     load: () => import("./p1-rollout.ts"),
   },
   {
+    id: "P1e",
+    title: "machines that enroll at once with one key",
+    reach: "≥ 500 nodes/s",
+    peer: "none",
+    limit: "requests verified and certificates signed, and nothing else",
+    load: () => import("./p1e-enrollment.ts"),
+  },
+  {
     id: "P2",
     title: "heartbeat to durable row",
     reach: "≥ 0.6 × the peer; p99 < 250 ms at 3,500/s on < 0.5 core",

@@ -26,16 +26,18 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from "@peculiar/x509";
+import { keyIdentifierOf, type NodeLeafIssuer } from "./node-certificate-der.ts";
 
 const P256 = { name: "ECDSA", namedCurve: "P-256" } as const;
 const SIGNING = { name: "ECDSA", hash: "SHA-256" } as const;
 /** Clocks differ a little: what is valid from this instant would be refused by a node a second behind. */
-const BACKDATE_MS = 5 * 60_000;
+export const BACKDATE_MS = 5 * 60_000;
 
 export interface Issuer {
   readonly certificatePem: string;
   readonly certificate: X509Certificate;
   readonly key: webcrypto.CryptoKey;
+  readonly leaf: NodeLeafIssuer;
 }
 
 export type SubjectName = { readonly type: "dns" | "ip" | "url"; readonly value: string };
@@ -56,7 +58,7 @@ export interface KeyPairPem {
   readonly certificate: string;
 }
 
-const newSerial = (): string => {
+export const newSerial = (): string => {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0]! & 0x3f) | 0x40; // (2) positive, and no byte that an encoder would drop or add
   return bytes.toString("hex");
@@ -70,11 +72,20 @@ export function newP256Key(): { readonly pem: string; readonly spki: Buffer } {
   };
 }
 
-export const issuerOf = ({ key, certificate }: KeyPairPem): Issuer => ({
-  certificatePem: certificate,
-  certificate: new X509Certificate(certificate),
-  key: signingKey(createPrivateKey(key)),
-});
+export function issuerOf({ key: pem, certificate: certificatePem }: KeyPairPem): Issuer {
+  const certificate = new X509Certificate(certificatePem);
+  const key = createPrivateKey(pem);
+  return {
+    certificatePem,
+    certificate,
+    key: signingKey(key),
+    leaf: {
+      name: new Uint8Array(certificate.subjectName.toArrayBuffer()),
+      keyIdentifier: keyIdentifierOf(new Uint8Array(certificate.publicKey.rawData)),
+      key,
+    },
+  };
+}
 
 const signingKey = (key: KeyObject): webcrypto.CryptoKey => key.toCryptoKey(P256, false, ["sign"]);
 

@@ -96,10 +96,8 @@ async function settle(
   tx: Transaction,
   decisions: readonly (readonly [Applicant, Decision])[],
 ): Promise<[string, Outcome][]> {
-  const issued = await Promise.all(
-    decisions.flatMap(([{ key }, decision]) =>
-      decision.kind === "enrolled" ? [issue(deps, key, decision)] : [],
-    ),
+  const issued = decisions.flatMap(([{ key }, decision]) =>
+    decision.kind === "enrolled" ? [issue(deps, key, decision)] : [],
   );
   await storeEnrolled(tx, issued);
   const chains = new Map([
@@ -122,12 +120,12 @@ interface Issued {
   readonly certificate: NodeCertificate;
 }
 
-async function issue(
+function issue(
   { ca, clusterId, clock }: EnrollmentDeps,
   key: RequestedKey,
   { nodeId }: { readonly nodeId: NodeId },
-): Promise<Issued> {
-  return { nodeId, key, certificate: await issueNodeCertificate(ca, clusterId, nodeId, key, clock.now()) };
+): Issued {
+  return { nodeId, key, certificate: issueNodeCertificate(ca, clusterId, nodeId, key, clock.now()) };
 }
 
 async function storeEnrolled(tx: Transaction, issued: readonly Issued[]): Promise<void> {

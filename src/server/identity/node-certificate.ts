@@ -1,7 +1,8 @@
 /** A node's certificate: its name is a URI that says cluster, kind and id, and the server alone writes it. */
 import { NodeId, type ClusterId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { issueLeaf } from "./certificates.ts";
+import { BACKDATE_MS, newSerial } from "./certificates.ts";
+import { nodeCertificateDer } from "./node-certificate-der.ts";
 import type { RequestedKey } from "./signing-request.ts";
 import type { SiteCa } from "./site-ca.ts";
 
@@ -21,24 +22,28 @@ export function nodeOfSubject(subjectAltName: string | undefined, cluster: Clust
   return parsed.success ? parsed.data : null;
 }
 
-export async function issueNodeCertificate(
+export function issueNodeCertificate(
   ca: SiteCa,
   cluster: ClusterId,
   node: NodeId,
   key: RequestedKey,
   now: number,
-): Promise<NodeCertificate> {
-  const leaf = await issueLeaf(ca.agent, {
+): NodeCertificate {
+  const serial = newSerial();
+  const notAfter = wholeSeconds(now + LIMITS.nodeCertificateLifetimeMs);
+  const leaf = nodeCertificateDer(ca.agent.leaf, {
+    serial,
     commonName: node,
-    names: [{ type: "url", value: nodeUri(cluster, node) }],
-    usage: "client",
+    uri: nodeUri(cluster, node),
     spki: key.spki,
-    now,
-    lifetimeMs: LIMITS.nodeCertificateLifetimeMs,
+    notBefore: wholeSeconds(now - BACKDATE_MS),
+    notAfter,
   });
-  return {
-    serial: leaf.serialNumber,
-    chainPem: `${leaf.toString("pem")}\n${ca.agent.certificatePem}\n`,
-    notAfter: leaf.notAfter,
-  };
+  return { serial, chainPem: `${pemOf(leaf)}\n${ca.agent.certificatePem}\n`, notAfter };
 }
+
+/** A certificate's times have no fractions. */
+const wholeSeconds = (ms: number): Date => new Date(Math.floor(ms / 1000) * 1000);
+
+const pemOf = (bytes: Buffer): string =>
+  `-----BEGIN CERTIFICATE-----\n${bytes.toString("base64").replaceAll(/(.{64})(?!$)/g, "$1\n")}\n-----END CERTIFICATE-----`;

@@ -35,7 +35,7 @@ export async function renewLocked(
     select revoked_at is not null as revoked from nodes where id = ${nodeId} for update`;
   if (node === undefined || node.revoked) throw new FairleadError("NODE_REVOKED", "this node was revoked");
   await refuseFlood(tx, nodeId);
-  const certificate = await issueNodeCertificate(deps.ca, deps.clusterId, nodeId, key, deps.clock.now());
+  const certificate = issueNodeCertificate(deps.ca, deps.clusterId, nodeId, key, deps.clock.now());
   await storeCertificates(tx, [{ nodeId, key, certificate }]);
   return certificate.chainPem;
 }

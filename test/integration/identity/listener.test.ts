@@ -133,7 +133,7 @@ describe("the listener refuses", () => {
 
   test("a row's serial under another node's name", async () => {
     const { spki, keyHash } = await readSigningRequest(key.csr);
-    const other = await issueNodeCertificate(
+    const other = issueNodeCertificate(
       site.ca,
       site.clusterId,
       NodeId.parse(randomUUID()),

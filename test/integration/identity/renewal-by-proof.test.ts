@@ -52,7 +52,7 @@ afterAll(async () => {
 /** Of this node's key, issued at that time, and in its row. */
 async function certificateOf(issuedAt: number, { stored = true } = {}): Promise<string> {
   const requested = await readSigningRequest(key.csr);
-  const made = await issueNodeCertificate(site.ca, site.clusterId, nodeId, requested, issuedAt);
+  const made = issueNodeCertificate(site.ca, site.clusterId, nodeId, requested, issuedAt);
   if (stored)
     await db`
       insert into node_certificates (serial, node_id, key_hash, chain_pem, not_after)
