@@ -40,6 +40,8 @@ const DATA = {
   "incident.acknowledged": z.object({}),
   "incident.resolved": z.object({}),
   "node.state": z.object({}),
+  "node.pending": z.object({}),
+  "node.approved": z.object({}),
   "node.enrolled": z.object({}),
   "node.revoked": z.object({}),
   "node.rejection": z.object({}),

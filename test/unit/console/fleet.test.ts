@@ -62,6 +62,8 @@ describe("a node of the fleet", () => {
   it("that was revoked or never enrolled is not called active", () => {
     expect(standingOf(fleetNode(1, { revoked_at: AT }))).toBe("revoked");
     expect(standingOf(fleetNode(1, { enrolled: false }))).toBe("awaiting");
+    const pending = { since: AT, key_id: "k", host: "h", address: "127.0.0.1", enrollment_key: "rack" };
+    expect(standingOf(fleetNode(1, { enrolled: false, pending }))).toBe("pending");
     expect(standingOf(fleetNode(1))).toBe("active");
   });
 

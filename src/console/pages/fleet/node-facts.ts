@@ -65,16 +65,18 @@ export const profilesOf = ({ profiles }: NodeView): string[] =>
 export const versionsOf = ({ profiles }: NodeView): string[] =>
   profiles.map(({ binary_version }) => binary_version ?? "none");
 
-export type Standing = NodeView["state"] | "revoked" | "awaiting";
+export type Standing = NodeView["state"] | "revoked" | "pending" | "awaiting";
 
 /** Revoked and not yet enrolled come before what the rows say about its state. */
 export function standingOf(node: NodeView): Standing {
   if (node.revoked_at !== null) return "revoked";
+  if (node.pending !== null) return "pending";
   return node.enrolled ? node.state : "awaiting";
 }
 
 export const STANDING_LOOKS: Record<Standing, Look> = {
   ...NODE_STATE_LOOKS,
   revoked: { tone: "neutral", icon: "dash", label: "Revoked" },
+  pending: { tone: "warn", icon: "circle", label: "Waits for approval" },
   awaiting: { tone: "neutral", icon: "circle", label: "Not enrolled" },
 };

@@ -102,6 +102,8 @@ function entryOf(event: FleetEvent): TimelineEntry | null {
     case "incident.acknowledged":
     case "incident.resolved":
     case "node.state":
+    case "node.pending":
+    case "node.approved":
     case "node.enrolled":
     case "node.revoked":
     case "node.rejection":
