@@ -5,14 +5,14 @@
 import "./small-heap.ts";
 import { EXIT } from "../core/error-codes.ts";
 import { guardStreams } from "../host/standard-streams.ts";
-import { AGENT_VERSION } from "./version.ts";
+import { FAIRLEAD_VERSION } from "../core/version.ts";
 
 const NODE_MAJOR_MIN = 24;
 
 export async function main(argv: string[], node = process.versions.node): Promise<number> {
   guardStreams(process.stdout, process.stderr);
   if (argv[0] === "--version") {
-    process.stdout.write(`${AGENT_VERSION}\n`);
+    process.stdout.write(`${FAIRLEAD_VERSION}\n`);
     return EXIT.ok;
   }
   if (Number.parseInt(node, 10) < NODE_MAJOR_MIN) {

@@ -12,7 +12,7 @@ import type { Link } from "./link/link.ts";
 import type { Programs } from "./programs/programs.ts";
 import type { SnapshotStore } from "./snapshots/store.ts";
 import { giveMemoryBack } from "./small-heap.ts";
-import { AGENT_VERSION } from "./version.ts";
+import { FAIRLEAD_VERSION } from "../core/version.ts";
 
 const LOOK_BUSY_MS = 500;
 const LOOK_IDLE_MS = 10_000;
@@ -39,7 +39,7 @@ export function createPulse({ programs, snapshots, ledger, link, clock, log }: P
   async function measure(): Promise<Heartbeat> {
     return {
       at: new Date(clock.now()).toISOString(),
-      agent_version: AGENT_VERSION,
+      agent_version: FAIRLEAD_VERSION,
       applied: snapshots.versions(),
       programs: await programs.report(),
       last_rejection: ledger.lastRejection(),

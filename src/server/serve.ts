@@ -57,7 +57,7 @@ import { createRolloutService } from "./rollout/service.ts";
 import { createBundleReader } from "./snapshots/bundles.ts";
 import { announceEndpoint } from "./snapshots/endpoints.ts";
 import { startSnapshotLoop } from "./snapshots/loop.ts";
-import { SERVER_VERSION } from "./version.ts";
+import { FAIRLEAD_VERSION } from "../core/version.ts";
 
 const CONSOLE_DIR = fileURLToPath(new URL("../../dist/console/", import.meta.url));
 
@@ -231,7 +231,7 @@ export async function serve(config: ServerConfig, log: Logger, shutdown: Shutdow
     },
     listenHost: config.listen.host,
     consoleDir: CONSOLE_DIR,
-    version: SERVER_VERSION,
+    version: FAIRLEAD_VERSION,
     ...(config.tls === undefined ? {} : { tls: config.tls }),
     ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
   });

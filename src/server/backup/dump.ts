@@ -9,7 +9,7 @@ import type { ClusterId } from "../../core/ids.ts";
 import { sha256Hex } from "../../trust/digest.ts";
 import type { Database, Transaction } from "../db/database.ts";
 import { SITE_CA_FILE, type SiteRoot } from "../identity/site-ca.ts";
-import { SERVER_VERSION } from "../version.ts";
+import { FAIRLEAD_VERSION } from "../../core/version.ts";
 import { writeArchive, type Entry } from "./archive.ts";
 import { signManifest } from "./authenticity.ts";
 import {
@@ -63,7 +63,7 @@ async function* entriesOf(
     format: 2,
     cluster_id: site!.id,
     created_at: new Date(now).toISOString(),
-    version: SERVER_VERSION,
+    version: FAIRLEAD_VERSION,
     epoch: site!.epoch,
     migrations: await tx<
       { name: string; sha256: string }[]

@@ -9,7 +9,7 @@ import { serveHandlers, type HandlerOptions } from "./endpoint.ts";
 import { createGroupNudge, createNudge } from "./nudge.ts";
 import { createRegistration } from "./registration.ts";
 import { startSweep } from "./sweep.ts";
-import { SERVER_VERSION } from "../version.ts";
+import { FAIRLEAD_VERSION } from "../../core/version.ts";
 
 export interface DriveDeps {
   readonly db: Database;
@@ -50,7 +50,7 @@ export async function startDrive(deps: DriveDeps): Promise<RunningDrive> {
     { ...handlers, identityKey: address.identityKey },
     log,
   );
-  const registration = createRegistration(engine, { ...endpoint, build: SERVER_VERSION }, log);
+  const registration = createRegistration(engine, { ...endpoint, build: FAIRLEAD_VERSION }, log);
   const sweep = startSweep(db, engine, registration, log);
   return {
     answers: registration.answers,

@@ -11,6 +11,7 @@ import { Worker } from "node:worker_threads";
 import type { ErrorCode } from "../../core/error-codes.ts";
 import { FairleadError, unreachable } from "../../core/errors.ts";
 import { writeStderr } from "../../host/log.ts";
+import { siblingModule } from "../../host/sibling-module.ts";
 import type { StepCounts } from "../metrics/rollout-metrics.ts";
 import type { Parcels } from "../rollout/parcel.ts";
 import type { RunningDrive } from "./drive.ts";
@@ -96,7 +97,7 @@ export function createDriveThread(onLost: (error: Error) => void, worker = start
 
 /** A thread does not know by itself where compiled modules are kept. */
 const startWorker = (): Worker =>
-  new Worker(new URL("./thread-main.ts", import.meta.url), {
+  new Worker(siblingModule("thread-main", import.meta), {
     stderr: true, // (3)
     workerData: { compileCache: getCompileCacheDir() ?? null } satisfies ThreadData, // (1)
   });

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "../../host/log.ts";
 import { spawnChild } from "../../host/process.ts";
 import type { ProcessIdentity } from "../../host/process-identity.ts";
+import { siblingModule } from "../../host/sibling-module.ts";
 
 export interface Watch {
   /** Replaces the list. */
@@ -12,7 +13,7 @@ export interface Watch {
 }
 
 export async function startWatch(log: Logger): Promise<Watch> {
-  const script = fileURLToPath(new URL("watchdog.ts", import.meta.url));
+  const script = fileURLToPath(siblingModule("watchdog", import.meta));
   const { child } = await spawnChild(process.execPath, [script], { stdio: ["pipe", "ignore", "ignore"] });
   let ended = false;
   child.stdin?.on("error", () => undefined);

@@ -9,7 +9,7 @@ import { Webhook } from "standardwebhooks";
 import { FairleadError } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createHttpClient } from "../../host/bounded-http.ts";
-import { SERVER_VERSION } from "../version.ts";
+import { FAIRLEAD_VERSION } from "../../core/version.ts";
 import { checkWebhookUrl, guardedLookup } from "./addresses.ts";
 
 export interface Message {
@@ -66,7 +66,7 @@ function headersOf({ id, secret }: Message, bytes: Buffer, now: number): Record<
   const at = new Date(now);
   return {
     "content-type": "application/json",
-    "user-agent": `fairlead/${SERVER_VERSION}`,
+    "user-agent": `fairlead/${FAIRLEAD_VERSION}`,
     "webhook-id": id, // (1)
     "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
     "webhook-signature": new Webhook(secret).sign(id, at, bytes),

@@ -1,5 +1,5 @@
 /** A newer Fairlead: this tree with a higher version and one migration more, beside it. */
-import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inRoot } from "../../../scripts/root.mjs";
 
@@ -13,8 +13,11 @@ export async function newerBuild(folder: string): Promise<string> {
   for (const part of ["bin", "src", "scripts", "dist"])
     await cp(inRoot(part), join(root, part), { recursive: true });
   await symlink(inRoot("node_modules"), join(root, "node_modules"));
-  const described = JSON.parse(await readFile(inRoot("package.json"), "utf8")) as object;
-  await writeFile(join(root, "package.json"), JSON.stringify({ ...described, version: NEWER_VERSION }));
+  await copyFile(inRoot("package.json"), join(root, "package.json"));
+  await writeFile(
+    join(root, "src/core/version.ts"),
+    `export const FAIRLEAD_VERSION = ${JSON.stringify(NEWER_VERSION)};\n`,
+  );
   const migration = join(root, "src/server/db/migrations", "9999_newer_build.sql");
   await writeFile(migration, `create table ${NEWER_TABLE} (id int primary key);\n`);
   return join(root, "bin", "fairlead.mjs");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { buildAgent } from "../../../scripts/build.mjs";
 import { inRoot } from "../../../scripts/root.mjs";
-import { AGENT_VERSION } from "../../../src/agent/version.ts";
+import { FAIRLEAD_VERSION } from "../../../src/core/version.ts";
 import { run } from "../../../src/host/process.ts";
 
 const BUNDLE = inRoot("dist/agent/fairlead-agent.mjs");
@@ -52,14 +52,14 @@ test("the agent's bundle on a Node below 24 says what it needs and exits with a 
     const { code, out, err } = await started(node, "--config", "/no/such/file");
     expect([code, out], node[0]).toEqual([1, ""]);
     expect(err).toMatch(/^error: the agent needs Node 24 or newer; .* is Node \d+\.\d+\.\d+\nwhat to do: /);
-    expect(await started(node, "--version")).toEqual({ code: 0, out: `${AGENT_VERSION}\n`, err: "" });
+    expect(await started(node, "--version")).toEqual({ code: 0, out: `${FAIRLEAD_VERSION}\n`, err: "" });
   }
 }, 120_000);
 
 test("the agent's bundle on Node 24 prints its version and its help", async () => {
   expect(await started([process.execPath], "--version")).toMatchObject({
     code: 0,
-    out: `${AGENT_VERSION}\n`,
+    out: `${FAIRLEAD_VERSION}\n`,
   });
   expect((await started([process.execPath], "--help")).out).toContain("--version");
 });
