@@ -88,7 +88,7 @@ export default {
     // An import of a type is an edge too.
     tsPreCompilationDeps: true,
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(dist|\\.cache)/" },
+    exclude: { path: "^(dist|lib|\\.cache)/" },
     enhancedResolveOptions: {
       exportsFields: ["exports"],
       conditionNames: ["import", "node", "default", "types"],

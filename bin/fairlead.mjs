@@ -21,11 +21,11 @@ async function dispatch(args) {
   const cache = compileCache();
   if (cache !== undefined) module.enableCompileCache(cache);
   const [program, ...rest] = helpLast(args);
-  if (program === "server") return start(beside("src/server/main.ts"), rest);
+  if (program === "server") return start(moduleFile("server/main"), rest);
   if (program === "backup" || program === "restore")
-    return start(beside("src/server/backup/main.ts"), [program, ...rest]);
+    return start(moduleFile("server/backup/main"), [program, ...rest]);
   if (program === "agent") return start(agentFile(), rest);
-  return start(beside("src/cli/main.ts"), args);
+  return start(moduleFile("cli/main"), args);
 }
 
 /**
@@ -46,6 +46,16 @@ function compileCache() {
   } catch {
     return undefined; // an account without a home
   }
+}
+
+/**
+ * A clone runs its sources; packages come with the same modules compiled.
+ *
+ * @param {string} name
+ */
+function moduleFile(name) {
+  const source = beside(`src/${name}.ts`);
+  return existsSync(source) ? source : beside(`lib/${name}.js`);
 }
 
 /** Nodes get the bundle; a clone that was never built runs the source. */
