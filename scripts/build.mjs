@@ -19,7 +19,15 @@ import { inRoot } from "./root.mjs";
 const agent = {
   name: "agent",
   entry: "src/agent/main.ts",
-  inputs: ["src/core", "src/trust", "src/host", "src/agent", "scripts/build-agent.mjs", "package-lock.json"],
+  inputs: [
+    "src/core",
+    "src/trust",
+    "src/host",
+    "src/agent",
+    "scripts/build-agent.mjs",
+    "scripts/bundle.mjs",
+    "package-lock.json",
+  ],
   output: "dist/agent/fairlead-agent.mjs",
   make: async () => (await import("./build-agent.mjs")).bundleAgent(),
 };

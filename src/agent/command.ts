@@ -124,9 +124,13 @@ async function placedShimCommand(config: AgentConfig, log: Logger): Promise<[str
 
 /** The way this process was started, with the subcommand in place of the rest. */
 function shimCommand(): [string, ...string[]] {
+  if (isSingleExecutable()) return [process.execPath, "shim"];
   const [node, file, program] = process.argv;
   return [node!, file!, ...(program === "agent" ? ["agent"] : []), "shim"];
 }
+
+/** Asked for by name: an import would keep the bundle from telling the user of an old Node what it needs. */
+const isSingleExecutable = (): boolean => process.getBuiltinModule("node:sea").isSea();
 
 function complain(error: unknown): number {
   if (error instanceof FairleadError) {

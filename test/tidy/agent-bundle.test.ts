@@ -8,7 +8,7 @@ import { readSource } from "./repository.ts";
 const ALLOWED = new Set(
   [
     ["assert", "async_hooks", "buffer", "child_process", "crypto", "diagnostics_channel", "dns", "events"],
-    ["fs", "fs/promises", "http", "https", "module", "net", "os", "path", "perf_hooks", "process"],
+    ["fs", "fs/promises", "http", "https", "module", "net", "os", "path", "perf_hooks", "process", "sea"],
     ["stream", "stream/promises", "string_decoder", "timers", "timers/promises", "tls", "tty", "url", "util"],
     ["v8", "vm", "worker_threads", "zlib"],
   ].flat(),

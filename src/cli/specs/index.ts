@@ -8,6 +8,7 @@ import { MANIFEST_COMMANDS } from "./manifest.ts";
 import { MODEL_COMMANDS } from "./model.ts";
 import { KEY_COMMANDS } from "./keys.ts";
 import { NODE_COMMANDS } from "./node.ts";
+import { PACKAGE_COMMANDS } from "./package.ts";
 import { ROLLOUT_COMMANDS } from "./rollout.ts";
 import { SITE_COMMANDS } from "./site.ts";
 import { SNAPSHOT_COMMANDS } from "./snapshot.ts";
@@ -45,6 +46,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...INCIDENT_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...KEY_COMMANDS,
+  ...PACKAGE_COMMANDS,
   COMPLETION,
   VERSION,
 ];
@@ -66,6 +68,7 @@ export const SUBJECTS: readonly SubjectSpec[] = [
   { name: "keys", about: "keys that sign: their way in, and out" },
   { name: "root", about: "trust bundles, signed by the root keys" },
   { name: "authority", about: "the epoch in which versions count" },
+  { name: "package", about: "packages of Fairlead itself" },
 ];
 
 /** Programs of their own: bin/fairlead.mjs starts them before the CLI is loaded. */
