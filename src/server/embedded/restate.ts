@@ -3,12 +3,15 @@
  *
  * 1. No TCP port: its admin and ingress know no authentication, so they are unix sockets in a 0700 folder.
  * 2. Its data is no truth of ours: delete the folder, and the next start begins an empty engine.
+ * 3. It does not start on a machine without root certificates, though it never needs one here: it gets Node's.
  */
 import { unlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { rootCertificates } from "node:tls";
 import { FairleadError } from "../../core/errors.ts";
 import { createHttpClient, type HttpTarget } from "../../host/bounded-http.ts";
+import { writeDurable } from "../../host/durable-write.ts";
 import { isMissing } from "../../host/file-errors.ts";
 import { ensureDirectory } from "../../host/files.ts";
 import { minimalEnv } from "../../host/process.ts";
@@ -50,6 +53,8 @@ export async function prepareRestate(home: Home): Promise<{ program: Program; en
   const nodeDir = join(home.restateDir, NODE);
   const keyFile = join(home.path, "restate-identity.pem");
   const publicIdentity = await ensureRequestIdentity(keyFile);
+  const rootsFile = join(home.path, "root-certificates.pem");
+  await writeDurable(rootsFile, `${rootCertificates.join("\n")}\n`); // (3)
   const target = (name: string): RestateEndpoints["admin"] => ({
     origin: "http://localhost",
     socketPath: join(nodeDir, `${name}.sock`),
@@ -66,6 +71,7 @@ export async function prepareRestate(home: Home): Promise<{ program: Program; en
         ...minimalEnv(),
         ...SMALL_RESTATE,
         RESTATE_LISTEN_MODE: "unix", // (1)
+        SSL_CERT_FILE: rootsFile,
         TMPDIR: nodeDir, // its spill folders outlive a SIGKILL; here they go with its data
         RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE: keyFile,
       },
