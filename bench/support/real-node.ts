@@ -13,7 +13,7 @@ import { commandEnv, fairlead } from "./fairlead.ts";
 import type { Site } from "./site.ts";
 import type { Workplace } from "./workplace.ts";
 
-const BUNDLE = fileURLToPath(new URL("../../dist/agent/fairlead-agent.mjs", import.meta.url));
+export const BUNDLE = fileURLToPath(new URL("../../dist/agent/fairlead-agent.mjs", import.meta.url));
 const PROFILE = "hello";
 const STOP_GRACE_MS = 15_000;
 const RUNNING_TIMEOUT_MS = 60_000;
@@ -23,7 +23,15 @@ export interface RealNode {
   startAgent(): Promise<ProcessIdentity>;
 }
 
-export async function prepareRealNode(place: Workplace, site: Site, name: string): Promise<RealNode> {
+/** The agent's command without its arguments: its bundle unless said. */
+type AgentCommand = readonly [string, ...string[]];
+
+export async function prepareRealNode(
+  place: Workplace,
+  site: Site,
+  name: string,
+  [agentFile, ...agentArgs]: AgentCommand = [process.execPath, BUNDLE],
+): Promise<RealNode> {
   const folder = join(place.folder, name);
   for (const part of ["", "bin", "data", "config"]) await ensureDirectory(join(folder, part), 0o700);
   const installed = join(folder, "bin", "hello");
@@ -58,14 +66,15 @@ export async function prepareRealNode(place: Workplace, site: Site, name: string
   const inherited = commandEnv(folder);
   const env = { ...inherited, PATH: `${dirname(process.execPath)}:${inherited["PATH"]}` };
   place.undo(`${name}'s program`, async () => {
-    await run(process.execPath, [BUNDLE, "--config", config, "--stop-programs"], { env, timeoutMs: 30_000 });
+    const args = [...agentArgs, "--config", config, "--stop-programs"];
+    await run(agentFile, args, { env, timeoutMs: 30_000 });
   });
 
   return {
     async startAgent() {
       const since = Date.now();
       const log = await open(join(folder, "agent.log"), "a", 0o600);
-      const { identity } = await spawnChild(process.execPath, [BUNDLE, "--config", config], {
+      const { identity } = await spawnChild(agentFile, [...agentArgs, "--config", config], {
         env,
         stdio: ["ignore", log.fd, log.fd],
       });
