@@ -48,7 +48,7 @@ export const buildAgent = () => buildIfStale(agent);
 export const buildConsole = () => buildIfStale(console_);
 
 /** @param {Target} target */
-async function buildIfStale(target) {
+export async function buildIfStale(target) {
   if (!existsSync(inRoot(target.entry)))
     throw new Error(`cannot build the ${target.name}: no ${target.entry}`);
   if (isFresh(target)) return; // before the lock: a clone that is not ours to write to still runs

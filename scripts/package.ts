@@ -66,7 +66,7 @@ async function main(): Promise<void> {
 }
 
 async function* build(name: PackageName, seconds: number): AsyncGenerator<Built> {
-  if (name === "server") compileSources();
+  if (name === "server") await compileSources();
   if (name === "agent") {
     const bundle = readFileSync(inRoot("dist/agent/fairlead-agent.mjs"));
     yield { name: `fairlead-agent-${FAIRLEAD_VERSION}-node24.mjs`, content: bundle };

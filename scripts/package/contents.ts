@@ -23,6 +23,10 @@ const CLI: Program = { name: "fairlead", entry: "src/cli/single-executable.ts" }
 const DEPENDS = ["libc6 (>= 2.28)", "libgcc-s1 | libgcc1", "libstdc++6 (>= 9)"];
 const UNITS = "usr/lib/systemd/system";
 
+/** The agent alone, without a package around it. */
+export const agentExecutable = (arch: Arch): Promise<Buffer> =>
+  singleExecutable(AGENT, arch, nodeBinary(arch).executable);
+
 export async function contentsOf(name: PackageName, arch: Arch): Promise<Contents> {
   const node = nodeBinary(arch);
   switch (name) {
@@ -34,7 +38,7 @@ export async function contentsOf(name: PackageName, arch: Arch): Promise<Content
         description:
           "Keeps the programs of one machine at what operators signed for it.\nOne executable that needs nothing else.",
         entries: [
-          executable(AGENT_EXECUTABLE.slice(1), await singleExecutable(AGENT, arch, node.executable)),
+          executable(AGENT_EXECUTABLE.slice(1), await agentExecutable(arch)),
           text(`${UNITS}/${AGENT_UNIT}`, agentUnit(AGENT_EXECUTABLE, AGENT_CONFIG)),
           text(`usr/share/doc/${AGENT.name}/agent.yaml`, packaged("agent/agent.yaml")),
           copyright(AGENT.name, node.license),

@@ -37,16 +37,19 @@ function runtimePackages(): string[] {
     .filter((path) => !OTHER_NODES.test(path) && existsSync(inRoot(path)));
 }
 
+/** Names of files may hold `%`: a path, not a URL. */
+const at = (path: string): string => join(inRoot("."), path);
+
 function entriesBelow(path: string): Entry[] {
-  const stat = lstatSync(inRoot(path));
-  if (stat.isSymbolicLink()) return [{ kind: "link", path, target: readlinkSync(inRoot(path)) }];
+  const stat = lstatSync(at(path));
+  if (stat.isSymbolicLink()) return [{ kind: "link", path, target: readlinkSync(at(path)) }];
   if (stat.isDirectory()) {
-    return readdirSync(inRoot(path))
+    return readdirSync(at(path))
       .filter((name) => name !== "node_modules")
       .flatMap((name) => entriesBelow(join(path, name)));
   }
   if (LEFT_OUT.test(path)) return [];
-  const content = readFileSync(inRoot(path));
+  const content = readFileSync(at(path));
   const isExecutable = (stat.mode & 0o111) !== 0;
   return [
     {

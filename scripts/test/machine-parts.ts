@@ -19,6 +19,10 @@ const PARTS = {
   tmux: "/usr/bin/tmux",
   zsh: "/usr/bin/zsh",
   libfaketime: "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+  // Programs for arm64, and the C libraries that they are linked with.
+  "qemu-user-static": "/usr/bin/qemu-aarch64-static",
+  "libc6-arm64-cross": "/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1",
+  "libstdc++6-arm64-cross": "/usr/aarch64-linux-gnu/lib/libstdc++.so.6",
   // Without a font, screenshots show empty boxes.
   "fonts-dejavu-core": "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
 } as const;

@@ -68,6 +68,9 @@ export const STAGES: readonly Stage[] = [
     "tmux",
     "zsh",
     "libfaketime",
+    "qemu-user-static",
+    "libc6-arm64-cross",
+    "libstdc++6-arm64-cross",
   ),
   withServices("crowd", (args) => vitest("crowd", args)),
 ];

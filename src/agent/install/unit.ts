@@ -27,6 +27,7 @@ ExecStart=${plain(executable)} --config ${plain(config)}
 Restart=always
 RestartSec=5
 KillMode=process
+SuccessExitStatus=143
 UMask=0077
 
 [Install]

@@ -12,7 +12,7 @@ import {
 } from "../../../src/host/process-identity.ts";
 import { until } from "../programs/until.ts";
 import { makeCgroups, removeCgroups } from "./cgroups.ts";
-import { makeRoot } from "./root-folder.ts";
+import { makePackageDatabase, makeRoot } from "./root-folder.ts";
 
 const PROJECT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const ALL_NAMESPACES = ["-m", "-u", "-i", "-n", "-p", "-r", "-w"];
@@ -32,18 +32,25 @@ export interface HostOptions {
   readonly diskBytes?: number;
   /** Without one, the network of whoever starts it. */
   readonly networkNamespace?: string;
+  /** Packages can be installed on it, and nothing of the project is there. */
+  readonly isFresh?: boolean;
 }
 
 export type Host = Awaited<ReturnType<typeof startHost>>;
 
-export async function startHost({ name, folder, shared, diskBytes, networkNamespace }: HostOptions) {
+export async function startHost(options: HostOptions) {
+  const { name, folder, shared, diskBytes, networkNamespace, isFresh = false } = options;
   const root = join(folder, "root");
   await mkdir(shared, { recursive: true });
   if (diskBytes !== undefined) await mountDisk(shared, diskBytes);
   await makeRoot(root);
+  if (isFresh) await makePackageDatabase(root);
+  const ownUsr = join(folder, "usr");
+  if (isFresh) await mkdir(ownUsr);
   const nspawn = [
     ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", `--machine=${name}`],
-    ["--console=pipe", `--directory=${root}`, "--bind-ro=/usr", `--bind-ro=${PROJECT}`, `--bind=${shared}`],
+    ["--console=pipe", `--directory=${root}`, `--bind=${shared}`],
+    isFresh ? [`--overlay=/usr:${ownUsr}:/usr`] : ["--bind-ro=/usr", `--bind-ro=${PROJECT}`],
     ["--capability=all", "--system-call-filter=@keyring bpf"],
     networkNamespace === undefined ? [] : [`--network-namespace-path=/run/netns/${networkNamespace}`],
   ].flat();
@@ -103,6 +110,8 @@ export async function startHost({ name, folder, shared, diskBytes, networkNamesp
   }
 
   await boot();
+  // This machine's own rule, that packages start no service.
+  if (isFresh) await exec("rm", "-f", "/usr/sbin/policy-rc.d");
   return {
     name,
     root,

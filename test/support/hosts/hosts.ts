@@ -38,7 +38,13 @@ export async function startHosts({ count, diskBytes }: HostsOptions): Promise<Ho
 }
 
 /** Each in a network namespace of its own, with a hub between them for `startLab({ network })`. */
-export async function startNetworkedHosts({ count }: { readonly count: number }): Promise<NetworkedHosts> {
+export async function startNetworkedHosts({
+  count,
+  isFresh = false,
+}: {
+  readonly count: number;
+  readonly isFresh?: boolean;
+}): Promise<NetworkedHosts> {
   await removeLeftOverHosts();
   const hub = nextName();
   const names = Array.from({ length: count }, nextName);
@@ -51,7 +57,7 @@ export async function startNetworkedHosts({ count }: { readonly count: number })
   return orStop(stop, async () => {
     await mkdir(join(PARENT, hub), { mode: 0o700 });
     network = await hostNetwork(join(PARENT, hub), hub, names);
-    const all = await startAll(names, (name) => start(name, { networkNamespace: name }));
+    const all = await startAll(names, (name) => start(name, { networkNamespace: name, isFresh }));
     return { all, network, stop };
   });
 }
@@ -64,7 +70,7 @@ async function startAll(names: readonly string[], start: (name: string) => Promi
   return all;
 }
 
-type StartOptions = Pick<HostOptions, "diskBytes" | "networkNamespace">;
+type StartOptions = Pick<HostOptions, "diskBytes" | "networkNamespace" | "isFresh">;
 
 async function start(name: string, options: StartOptions): Promise<Host> {
   const folder = join(PARENT, name);

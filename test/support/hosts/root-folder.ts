@@ -18,6 +18,13 @@ const FROM_THIS_MACHINE = [
 const GENERATORS = "system-generators";
 const NOT_NEEDED = ["systemd-logind.service", "systemd-update-utmp.service", "systemd-user-sessions.service"];
 
+/** The packages of this machine are installed there, as far as dpkg knows. */
+export async function makePackageDatabase(root: string): Promise<void> {
+  await cp("/var/lib/dpkg", join(root, "var/lib/dpkg"), { recursive: true });
+  for (const name of ["shadow", "gshadow", "login.defs"])
+    await cp(join("/etc", name), join(root, "etc", name));
+}
+
 export async function makeRoot(root: string): Promise<void> {
   const folders = [
     "usr",

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { inRoot } from "../../../scripts/root.mjs";
+import { loadConfig } from "../../../src/agent/config.ts";
 import { AGENT_CONFIG, AGENT_EXECUTABLE, agentUnit } from "../../../src/agent/install/unit.ts";
 
 describe("USE-7: the agent's unit", () => {
@@ -22,4 +24,9 @@ describe("USE-7: the agent's unit", () => {
     expect(() => agentUnit(path, AGENT_CONFIG)).toThrow("plain characters");
     expect(() => agentUnit(AGENT_EXECUTABLE, path)).toThrow("plain characters");
   });
+});
+
+test("USE-7: the config that comes with the package is one that an agent takes", async () => {
+  const config = await loadConfig(inRoot("packaging/agent/agent.yaml"));
+  expect(Object.keys(config.programs)).toEqual(["validator"]);
 });
