@@ -34,8 +34,8 @@ export async function run(place: Workplace): Promise<Measurement> {
   const executable = join(place.folder, "fairlead-agent");
   await writeFile(executable, await agentExecutable("x64"), { mode: 0o755 });
   // A file that was just written is mapped in larger pieces: 16 MB more than after a reboot, of any Node.
-  spawnSync("sync", [executable]);
-  spawnSync("dd", [`if=${executable}`, "iflag=nocache", "count=0"]);
+  spawnSync("/usr/bin/sync", [executable]);
+  spawnSync("/usr/bin/dd", [`if=${executable}`, "iflag=nocache", "count=0"]);
   const [third, fourth] = await Promise.all(
     ["single-enrolled", "single-restarted"].map((name) => prepareRealNode(place, site, name, [executable])),
   ); // (2)
