@@ -15,7 +15,7 @@ const title = isDeep ? "the build before" : "the build before (git fetch --unsha
 
 describe.skipIf(!isDeep)(title, () => {
   let lab: Lab | undefined;
-  let earlier: EarlierBuild;
+  let earlier: EarlierBuild | undefined;
 
   async function upgrade(builds: { readonly server?: string; readonly agent?: string }) {
     lab = await startLab({ builds });
@@ -29,17 +29,17 @@ describe.skipIf(!isDeep)(title, () => {
   beforeAll(async () => {
     earlier = await buildEarlier(BEFORE_PROTOCOL_NUMBERS);
   });
-  afterAll(async () => earlier.remove());
+  afterAll(async () => earlier?.remove());
   afterEach(async () => {
     await lab?.stop();
     lab = undefined;
   });
 
   test("USE-7: agents of the build before complete an upgrade with this server", async () => {
-    await upgrade({ agent: earlier.fairlead });
+    await upgrade({ agent: earlier!.fairlead });
   });
 
   test("USE-7: agents of this build complete an upgrade with the server of the build before", async () => {
-    await upgrade({ server: earlier.fairlead });
+    await upgrade({ server: earlier!.fairlead });
   });
 });

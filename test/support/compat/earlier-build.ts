@@ -9,7 +9,7 @@ import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inRoot } from "../../../scripts/root.mjs";
-import { commandEnv, NODE } from "../../../src/demo/command.ts";
+import { NODE } from "../../../src/demo/command.ts";
 import { run } from "../../../src/host/process.ts";
 
 /** The last commit whose messages have no protocol number. */
@@ -47,12 +47,14 @@ export async function buildEarlier(commit: string): Promise<EarlierBuild> {
   if (lockfiles[0]!.equals(lockfiles[1]!))
     await symlink(inRoot("node_modules"), join(folder, "node_modules")); // (1)
   const built = await run(NODE, [join(folder, "scripts", "bootstrap.mjs"), "--build"], {
-    env: commandEnv(folder),
+    env: process.env as Record<string, string>, // npm finds its registry and its cache there
     cwd: folder,
     timeoutMs: BUILD_TIMEOUT_MS,
   });
   if (built.kind !== "exited" || built.code !== 0)
-    throw new Error(`${commit} was not built: ${JSON.stringify(built)}`);
+    throw new Error(
+      `${commit} was not built: ${built.kind} ${"stderr" in built ? built.stderr.toString() : ""}`,
+    );
   return {
     fairlead: join(folder, "bin", "fairlead.mjs"),
     remove: () => rm(folder, { recursive: true, force: true }),

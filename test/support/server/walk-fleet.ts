@@ -1,5 +1,7 @@
 // Calls in order: nodes, the model, revocations, snapshots and manifests.
 
+import { EnrollmentKeyCreate } from "../../../src/core/protocol/enrollment-key-api.ts";
+import { createEnrollmentKey } from "../../../src/server/identity/enrollment-keys.ts";
 import { digestLike, manifestYaml } from "./creation-site.ts";
 import { newId } from "./site.ts";
 import { API, examplesFor, type Examples } from "./walk-example.ts";
@@ -73,6 +75,21 @@ async function publishedNode(walk: Walk): Promise<string> {
   return `${API}/nodes/${nodeId}`;
 }
 
+async function newEnrollmentKey({ db }: Walk): Promise<string> {
+  const request = { name: `rack-${newId()}`, chain_profile_ids: ["web"], node_type: "edge", uses_max: 5 };
+  const made = await createEnrollmentKey(db, EnrollmentKeyCreate.parse(request), "key:test");
+  return made.enrollment_key.id;
+}
+
+/** Its machine asked with an enrollment key and waits. */
+async function pendingNode(walk: Walk): Promise<string> {
+  const id = await anyNode(walk);
+  await walk.db`
+    insert into enrollment_key_uses (enrollment_key_id, key_hash, node_id, host, address)
+    values (${await newEnrollmentKey(walk)}, ${"a".repeat(64)}, ${id}, 'host', '127.0.0.1')`;
+  return id;
+}
+
 export const FLEET_EXAMPLES: Examples = {
   ...MODEL_EXAMPLES,
   [`POST ${API}/enrollment-tokens`]: () => ({
@@ -84,6 +101,25 @@ export const FLEET_EXAMPLES: Examples = {
       labels: { zone: "a" },
     },
     status: 201,
+  }),
+  [`GET ${API}/enrollment-keys`]: async (walk) => {
+    await newEnrollmentKey(walk);
+    return { url: `${API}/enrollment-keys?limit=1`, status: 200 };
+  },
+  [`POST ${API}/enrollment-keys`]: () => ({
+    url: `${API}/enrollment-keys`,
+    payload: { name: `rack-${newId()}`, chain_profile_ids: ["web"], node_type: "edge", uses_max: 5 },
+    status: 201,
+  }),
+  [`POST ${API}/enrollment-keys/{id}/revoke`]: async (walk) => ({
+    url: `${API}/enrollment-keys/${await newEnrollmentKey(walk)}/revoke`,
+    payload: { reason: "the rack is complete" },
+    status: 200,
+  }),
+  [`POST ${API}/nodes/{id}/approve`]: async (walk) => ({
+    url: `${API}/nodes/${await pendingNode(walk)}/approve`,
+    payload: { reason: "seen in the rack" },
+    status: 200,
   }),
   [`GET ${API}/nodes`]: async (walk) => {
     await anyNode(walk);
