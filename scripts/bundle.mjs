@@ -33,7 +33,7 @@ export async function bundle({ name, start, file, format, banner = "" }) {
         renderChunk: (code) => code.replaceAll(/[^\0-\x7f]/g, escaped),
       },
     ],
-    // What cannot be resolved would be left as an import that no node can satisfy.
+    // An unresolved import would be left for the node, which cannot satisfy it.
     onLog(level, log, defaultHandler) {
       defaultHandler(log.code === "UNRESOLVED_IMPORT" ? "error" : level, log);
     },

@@ -1,5 +1,5 @@
 /**
- * Who speaks: one run of an agent on one machine (SNAP-20). The id lies in memory only.
+ * The speaker of a message: one run of an agent on one machine (SNAP-20). The id lies in memory only.
  *
  * 1. It turns from time to time and names the id before it: two clones of one running machine, memory and all, turn to
  *    different ids, and the control plane hears two agents.

@@ -50,7 +50,7 @@ function expectedOf(node: NodeRow, machine: Machine): readonly Standing[] {
   }
 }
 
-/** It was found there by a heartbeat after it was given up. The disk that held its verdict of a failed way back was lost. */
+/** A heartbeat found the node there after it was given up; the disk with its verdict of a failed way back was lost. */
 const isVerdictLost = (node: NodeRow, machine: Machine): boolean =>
   isGivenUp(node) &&
   machine.verdictOn(node.commandId!) === "FAILED_ROLLBACK" &&

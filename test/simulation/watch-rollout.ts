@@ -55,7 +55,7 @@ export function watchedStep(table: RolloutTable, slackMs = 0): (now: number) => 
   };
 }
 
-/** It counts whichever attempt of its node it belongs to. */
+/** A failed way back counts whichever attempt of its node reported it. */
 const isFailedWayBack = ({ body }: ReportRow): boolean =>
   body.kind === "verdict" && body.verdict === "FAILED_ROLLBACK";
 

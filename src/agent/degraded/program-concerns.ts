@@ -1,4 +1,4 @@
-/** What can be revoked of a program (SNAP-10): its service, its bytes, and how they run. */
+/** The revocable parts of a program (SNAP-10): its service, its bytes, and how they run. */
 import type { Digest, ProfileId } from "../../core/ids.ts";
 import type { Revocation } from "../../core/snapshot/revocation.ts";
 import type { RunSpec, UpgradeJob } from "../../core/upgrade/job.ts";

@@ -1,5 +1,5 @@
 /**
- * What the last accepted degraded_mode_policy forbids, where it is not believed any more: its key ended, its trust
+ * Prohibitions of the last accepted degraded_mode_policy, where it is not believed any more: its key ended, its trust
  * bundle or bootstrap is damaged, or its own file is (ADR 25).
  *
  * 1. It was verified when it was accepted, and its bytes are those that were accepted. It may only forbid: its authority

@@ -56,7 +56,7 @@ export function createCore({ identity, clock, layout, frames, fs }: CoreDeps, fi
     head: null as VerifiedHead | null,
     /** The last head taken, where it cannot be verified any more: it only revokes (ADR 25). */
     remembered: null as VerifiedHead | null,
-    /** What the last accepted policy forbids, where it cannot be verified any more (ADR 25). */
+    /** Prohibitions of the last accepted policy, where it cannot be verified any more (ADR 25). */
     bound: null as BoundPolicy | null,
     revoked: { list: [], missing: [] } as KnownRevoked,
     /** Pages that the last fetch asked for in vain. */

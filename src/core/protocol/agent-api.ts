@@ -209,7 +209,7 @@ export const ReportRequest = z.object({
 export type ReportRequest = z.infer<typeof ReportRequest>;
 
 /**
- * What became of a report. `repeated`: nothing new about its command. `unknown_command`: the control plane has no such
+ * The outcome of a report. `repeated`: nothing new about its command. `unknown_command`: the control plane has no such
  * command for the node; how it ended is noted all the same.
  */
 export const REPORT_OUTCOMES = ["stored", "repeated", "unknown_command"] as const;

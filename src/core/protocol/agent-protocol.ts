@@ -16,7 +16,7 @@ export const Protocol = z.int().min(1).max(1_000_000);
 /** The agent reads heads that revoke artifacts and runs; one that does not say so gets heads without them. */
 export const REVOKES_BYTES = "revokes_bytes";
 
-/** What this build of the agent understands beyond its protocol's number. */
+/** Capabilities of this build of the agent, beyond its protocol's number. */
 export const CAPABILITIES: readonly string[] = [REVOKES_BYTES];
 
 const CAPABILITIES_MAX = 64;

@@ -42,7 +42,7 @@ export function applyGiveUp(draft: Draft, signal: SignalRow, now: number): boole
   );
 }
 
-/** Nobody's word, and from before an absence of the control plane: its agent gets the time to reconnect. */
+/** A give-up by the watch over silence, stored before an absence of the control plane: the agent gets the time to reconnect. */
 const isTooEarly = (draft: Draft, { isRevoked }: DraftNode, { actor }: SignalRow, now: number): boolean =>
   actor === DRIVE_ACTOR && !isRevoked && now < afterReconnect(now, draft.availableSince);
 

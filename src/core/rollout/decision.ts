@@ -48,7 +48,7 @@ export interface Launch {
 }
 
 /**
- * What became of a report. `repeated`: the command was answered before. `superseded`: a later command or a later rollout
+ * The outcome of a report. `repeated`: the command was answered before. `superseded`: a later command or a later rollout
  * has taken its place. `late_progress`: the node was given up, and its verdict is still to come.
  */
 export type ReportOutcome = "applied" | "repeated" | "superseded" | "late_progress" | "unknown_node";

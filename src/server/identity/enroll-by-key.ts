@@ -69,10 +69,10 @@ export async function enrollByKey(
       decisions.set(applicant, decisionFor(use)); // (1)
       continue;
     }
+    const ended = endOf(by, left.get(by.id)!);
     const name = nameFrom(by.name_template, applicant.machine);
-    const why = whyNot(by, left.get(by.id)!, name, applicant);
-    if (why !== null || name === null) {
-      decisions.set(applicant, refused(why ?? ""));
+    if (ended !== null || name === null) {
+      decisions.set(applicant, refused(ended ?? noName(by, applicant)));
       continue;
     }
     left.set(by.id, left.get(by.id)! - 1);
@@ -114,15 +114,16 @@ function decisionFor({ node_id: nodeId, name, roles, approved, enrolled, revoked
   return { kind: enrolled ? "again" : "enrolled", nodeId, roles };
 }
 
-function whyNot(by: KeyRow, left: number, name: string | null, { machine }: Applicant): string | null {
+/** Why no machine can enroll with the key any more; null while one can. */
+function endOf(by: KeyRow, left: number): string | null {
   if (by.revoked) return `enrollment key ${by.name} was revoked`;
   if (by.expired) return `enrollment key ${by.name} expired at ${by.expires_at.toISOString()}`;
-  if (left <= 0) return `enrollment key ${by.name} was used ${by.uses_max} times and allows no more`;
-  if (name === null)
-    return `the template ${by.name_template} makes no name of host name ${JSON.stringify(machine.hostname)}${
-      machine.machineId === null ? " without a machine id" : ""
-    }`;
-  return null;
+  return left > 0 ? null : `enrollment key ${by.name} was used ${by.uses_max} times and allows no more`;
+}
+
+function noName({ name_template }: KeyRow, { machine }: Applicant): string {
+  const without = machine.machineId === null ? " without a machine id" : "";
+  return `the template ${name_template} makes no name of host name ${JSON.stringify(machine.hostname)}${without}`;
 }
 
 /** Writes the nodes; one whose name is taken is refused and counts no use. */

@@ -142,7 +142,7 @@ async function storeEnrolled(tx: Transaction, issued: readonly Issued[]): Promis
   );
 }
 
-/** Those that were issued to the same key before, and still count. */
+/** Certificates that were issued to the same key before and are still valid. */
 async function earlierChains(
   tx: Transaction,
   decisions: readonly (readonly [Applicant, Decision])[],

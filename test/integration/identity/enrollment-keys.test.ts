@@ -143,7 +143,7 @@ test("USE-7: a template names nodes by host name and machine id, and needs what 
 });
 
 test.each(["", "-rf", "a b", "../x", "a\u001b[2J", "x".repeat(253)])(
-  "USE-7: host name %j makes no node name with the template x{hostname}-1 unless it is one",
+  "USE-7: a machine whose host name is %j is refused, for the template makes no node name of it",
   async (hostname) => {
     const { secret } = await keyFor(`bad-${Buffer.from(hostname).toString("hex").slice(0, 20)}`, {
       name_template: "{hostname}.1",

@@ -1,5 +1,5 @@
 /**
- * What earlier upgrades left in the engine: kept are the program's container and the one that a rollback goes back to,
+ * Leftovers of earlier upgrades in the engine: kept are the program's container and the one that a rollback goes back to,
  * which also keeps that one's image from other people's tidying. The rest goes.
  *
  * 1. A container goes only when this adapter set it aside, it still has the name that says so, and it is off.
